@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
+#include "client/engines/carrier.h"
 #include "client/engines/connect.h"
 #include "client/engines/engines.h"
 #include "client/load/request_file.h"
@@ -10,6 +11,7 @@
 
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -18,6 +20,7 @@ enum {
     TIMEOUT_LIMIT_MS = 60 * 60 * 1000,
     TARGET_ADDRESSES = 16,
     THREAD_LIMIT = 1024,
+    STREAM_LIMIT = 10 * 1000,
     RATE_LIMIT_PER_S = 10 * 1000 * 1000,
     HOST_LIMIT = 96, /* within ADDED_LIMIT of request.c */
 };
@@ -191,6 +194,42 @@ static int of_family(struct address *list, int count, sa_family_t family) {
     return kept > 0 ? kept : count;
 }
 
+/* Whom the certificate must name: the host of --host, or of the target. */
+static void read_tls_host(const char *target, struct load *load) {
+    static char host[PATH_LIMIT];
+    struct slice name = {load->host != NULL ? load->host : target, 0}, inside = {NULL, 0};
+    name.length = strlen(name.bytes);
+    const char *colon = strrchr(name.bytes, ':');
+    if (name.bytes[0] == '[') { /* an IPv6 address */
+        inside = slice_after(name, 1);
+        slice_cut(&inside, ']', &name);
+    } else if (colon != NULL && strchr(name.bytes, ':') == colon) {
+        name.length = (size_t)(colon - name.bytes);
+    }
+    snprintf(host, sizeof host, "%.*s", (int)name.length, name.bytes);
+    load->tls_host = host;
+}
+
+/* http:// and https:// say the dialect, and whether there is TLS. Returns HOST:PORT. */
+static const char *read_scheme(const char *text, struct load *load) {
+    static char target[PATH_LIMIT];
+    const bool is_tls = strncmp(text, "https://", 8) == 0;
+    if (!is_tls && strncmp(text, "http://", 7) != 0)
+        return text;
+    const char *host = text + (is_tls ? 8 : 7);
+    const size_t length = strcspn(host, "/");
+    if (host[length] == '/' && host[length + 1] != '\0')
+        option_wrong(PROGRAM, "'%s': give the path as --path %s", text, host + length);
+    load->dialect = DIALECT_HTTP;
+    load->is_tls |= is_tls;
+    const bool has_port = memchr(host, ':', length) != NULL && host[length - 1] != ']';
+    snprintf(target, sizeof target, "%.*s%s", (int)length, host,
+             has_port ? ""
+             : is_tls ? ":443"
+                      : ":80");
+    return target;
+}
+
 static void read_target(const char *text, struct load *load) {
     const char *problem = "";
     struct address found[TARGET_ADDRESSES];
@@ -199,6 +238,7 @@ static void read_target(const char *text, struct load *load) {
         option_wrong(PROGRAM, "'%s': %s; give the server as HOST:PORT", text, problem);
     if (load->sources.count > 0)
         count = of_family(found, count, sources_family(&load->sources));
+    read_tls_host(text, load);
     connect_choose(load, found, (unsigned)count);
     address_format(&load->address, load->target);
     /* The port has the same offset in both families. */
@@ -239,6 +279,33 @@ static void check_sources(const struct load *load) {
             PROGRAM,
             "--sources: %s cannot be used (%s); see the addresses of this host: ip address", wrong,
             strerrordesc_np(-outcome));
+}
+
+/* TLS and HTTP/2. */
+static void check_carried(const struct load *load, const struct option_row *rows) {
+    static const char *const OF_TLS[] = {"insecure", "cafile", "resume"};
+    for (size_t i = 0; i < sizeof OF_TLS / sizeof *OF_TLS; i++)
+        if (option_is_given(rows, OF_TLS[i]) && !load->is_tls)
+            option_wrong(PROGRAM, "--%s is for --tls", OF_TLS[i]);
+    if (load->streams > 1 && !load->is_http2)
+        option_wrong(PROGRAM, "--streams is for --http2: HTTP/1.1 answers one request at a time");
+    if (!load->is_tls && !load->is_http2)
+        return;
+    const char *first = load->is_http2 ? "http2" : "tls";
+    if (carriage_missing() != NULL)
+        option_wrong(PROGRAM, "--%s: %s", first, carriage_missing());
+    if (load->engine != &engine_epoll)
+        option_wrong(PROGRAM, "--%s needs --engine epoll", first);
+    if (load->idle_count + load->slow_count > 0)
+        option_wrong(PROGRAM, "--idle and --slow are for HTTP/1.1 without TLS");
+    if (load->dialect != DIALECT_HTTP)
+        option_wrong(PROGRAM, "--%s is for --dialect http", first);
+    if (load->is_http2 && !option_is_given(rows, "path") && !option_is_given(rows, "requests"))
+        option_wrong(PROGRAM, "--http2 needs --path or --requests");
+    if (load->streams > 1 && load->per_connection > 0)
+        option_wrong(PROGRAM, "--per-connection needs --streams 1");
+    if ((uint64_t)load->connections * load->streams > CONNECTION_LIMIT)
+        option_wrong(PROGRAM, "--connections times --streams must be at most %d", CONNECTION_LIMIT);
 }
 
 /* Options that choose the requests exclude each other. */
@@ -287,6 +354,7 @@ static void read_asked(const struct load_options *options, struct load *load) {
 static void check(const struct load *load, const struct option_row *rows) {
     check_shape(load->shape, rows);
     check_asked(load, rows);
+    check_carried(load, rows);
     if (load->shape == SHAPE_OPEN && !option_is_given(rows, "rate"))
         option_wrong(PROGRAM, "--load open needs --rate R, the requests a second");
     if (option_is_given(rows, "seed") && load->arrivals != ARRIVALS_POISSON)
@@ -322,7 +390,8 @@ void load_options_read(int count, char *arguments[], struct load_options *option
                  .rounds = 1,
                  .duration_ns = (int64_t)5 * NS_PER_S,
                  .timeout_ns = (int64_t)10 * NS_PER_S,
-                 .seed = 1},
+                 .seed = 1,
+                 .streams = 1},
         .gate_fd = -1,
     };
     struct load *load = &options->load;
@@ -336,6 +405,12 @@ void load_options_read(int count, char *arguments[], struct load_options *option
         {"requests", .text = &options->requests_path},
         {"expect", .text = &options->expect_path},
         {"until", .text = &options->until},
+        {"tls", .set = &load->is_tls},
+        {"insecure", .set = &load->is_insecure},
+        {"cafile", .text = &load->cafile},
+        {"resume", .set = &load->resumes},
+        {"http2", .set = &load->is_http2},
+        {"streams", .number = &load->streams, .low = 1, .high = STREAM_LIMIT},
         {"engine", .read = read_engine},
         {"threads", .number = &load->threads, .low = 1, .high = THREAD_LIMIT},
         {"load", .read = read_shape},
@@ -359,11 +434,12 @@ void load_options_read(int count, char *arguments[], struct load_options *option
         {NULL},
     };
     int first = options_read(&program, count, arguments, rows, options);
+    const char *target = first < count ? read_scheme(arguments[first], load) : DEFAULT_TARGET;
     if (count - first > 1)
         option_wrong(PROGRAM, "only one HOST:PORT is allowed; unexpected '%s'",
                      arguments[first + 1]);
     check(load, rows);
     read_asked(options, load);
-    read_target(first < count ? arguments[first] : DEFAULT_TARGET, load);
+    read_target(target, load);
     check_sources(load);
 }

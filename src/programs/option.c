@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROW_LIMIT = 32, VERSION = 256, FIRST_CODE };
+enum { ROW_LIMIT = 48, VERSION = 256, FIRST_CODE };
 
 _Noreturn void option_wrong(const char *program, const char *format, ...) {
     va_list arguments;

@@ -1,6 +1,7 @@
 /* Threads that share the connections and the schedule of a load, each with a loop of its own
  * (epoll_loop.c). They share nothing that is written, and begin together. */
 #include "base/clock.h"
+#include "client/engines/carrier.h"
 #include "client/engines/engines.h"
 #include "client/engines/epoll_loop.h"
 #include "client/engines/start_signal.h"
@@ -99,6 +100,11 @@ static int open_all(struct epoll_threads *all, struct load *load) {
     return outcome;
 }
 
+static void leave(struct load *load) {
+    close_all(load->engine_state);
+    carriage_close(load);
+}
+
 static int prepare(struct load *load) {
     struct epoll_threads *all = calloc(1, sizeof *all + load->worker_count * sizeof *all->each);
     load->problem = "not enough memory for the connections; use fewer (-c)";
@@ -107,16 +113,13 @@ static int prepare(struct load *load) {
     /* By default the kernel may delay timers by 50 µs to handle several together. */
     prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
     all->has_all_cpus = load->worker_count >= load->cpus;
-    int outcome = open_all(all, load);
+    int outcome = load->is_tls || load->is_http2 ? carriage_open(load) : 0;
+    if (outcome == 0)
+        outcome = open_all(all, load);
+    load->engine_state = all;
     if (outcome != 0)
-        close_all(all);
-    else
-        load->engine_state = all;
+        leave(load);
     return outcome;
-}
-
-static void leave(struct load *load) {
-    close_all(load->engine_state);
 }
 
 static int run(struct load *load) {

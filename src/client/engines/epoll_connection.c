@@ -1,10 +1,14 @@
 #include "client/engines/epoll_connection.h"
 
+#include "client/engines/carrier.h"
+
 #include <errno.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
 void connection_hang_up(struct epoll_connection *c) {
+    if (c->carrier != NULL)
+        carrier_leave(c);
     if (c->fd >= 0)
         close(c->fd); /* this also removes it from the epoll set */
     c->fd = -1;

@@ -2,6 +2,7 @@
  *
  *   epoll_connection.c   a connection between requests: opened, free, at rest
  *   epoll_request.c      one request: started, sent, answered or failed
+ *   carrier.c            a connection whose requests go over TLS or HTTP/2
  *   open_load.c          open load: which requests are due, and which connection takes them
  *   epoll_loop.c         memory, the loop, and everything that depends on time
  *   engine_epoll.c       the threads */
@@ -28,8 +29,9 @@ struct epoll_connection {
     uint32_t sent;     /* bytes of the request */
     const struct request *request;
     int64_t start_ns, first_byte_ns;
-    int64_t free_ns;  /* open load: when it became free */
-    struct text body; /* of the reply, to show it */
+    int64_t free_ns;         /* open load: when it became free */
+    struct carrier *carrier; /* NULL: plain HTTP/1.1 or the line dialect */
+    struct text body;        /* of the reply, to show it */
     struct reply reply;
 };
 
@@ -39,6 +41,7 @@ struct free_connections {
     uint32_t first, count;
 };
 
+struct carrier;
 struct idle;
 struct slow;
 
@@ -58,6 +61,7 @@ struct epoll_engine {
     struct schedule schedule; /* open load */
     struct idle *idle;        /* NULL: none */
     struct slow *slow;        /* NULL: none */
+    struct carrier *carriers; /* of each connection; NULL: none */
     char bytes[READ_SIZE];
 };
 
@@ -73,7 +77,7 @@ static inline uint32_t number_of(const struct epoll_engine *e, const struct epol
 /* For the worker and the viewer. */
 static inline uint32_t number_in_load(const struct epoll_engine *e,
                                       const struct epoll_connection *c) {
-    return e->first + number_of(e, c);
+    return (e->first + number_of(e, c)) / e->load->streams;
 }
 
 /* Adds it to the epoll set. Returns 0 or -errno. */

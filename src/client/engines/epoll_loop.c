@@ -6,6 +6,7 @@
 #include "client/engines/epoll_loop.h"
 
 #include "base/clock.h"
+#include "client/engines/carrier.h"
 #include "client/engines/epoll_request.h"
 #include "client/engines/idle_connections.h"
 #include "client/engines/open_load.h"
@@ -132,6 +133,7 @@ static void serve(struct epoll_engine *e) {
 }
 
 static void hang_up_all(struct epoll_engine *e) {
+    carriers_hang_up(e);
     for (uint32_t i = 0; e->connections != NULL && i < e->count; i++)
         connection_hang_up(&e->connections[i]);
 }
@@ -139,6 +141,7 @@ static void hang_up_all(struct epoll_engine *e) {
 void epoll_loop_close(struct epoll_engine *e) {
     if (e == NULL)
         return;
+    carriers_close(e);
     hang_up_all(e);
     for (uint32_t i = 0; e->connections != NULL && i < e->count; i++)
         text_release(&e->connections[i].body);
@@ -152,12 +155,12 @@ void epoll_loop_close(struct epoll_engine *e) {
     free(e);
 }
 
-/* Divides the connections evenly. */
+/* Divides the connections evenly, each with its streams. */
 static void take_share(struct epoll_engine *e) {
     const uint32_t threads = e->load->worker_count, number = number_of_thread(e);
     const uint32_t each = e->load->connections / threads, more = e->load->connections % threads;
-    e->count = each + (number < more);
-    e->first = number * each + (number < more ? number : more);
+    e->count = (each + (number < more)) * e->load->streams;
+    e->first = (number * each + (number < more ? number : more)) * e->load->streams;
 }
 
 struct epoll_engine *epoll_loop_open(struct load *load, uint32_t number) {
@@ -174,7 +177,8 @@ struct epoll_engine *epoll_loop_open(struct load *load, uint32_t number) {
         e->connections[i].fd = -1;
         e->connections[i].body = text_growing(BODY_LIMIT);
     }
-    if (e->connections == NULL || e->deadlines_ns == NULL || e->epoll_fd < 0) {
+    if (e->connections == NULL || e->deadlines_ns == NULL || e->epoll_fd < 0 ||
+        (load->carriage != NULL && carriers_open(e) != 0)) {
         epoll_loop_close(e);
         return NULL;
     }

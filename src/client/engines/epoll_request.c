@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
+#include "client/engines/carrier.h"
 #include "client/engines/connect.h"
 #include "client/engines/early_reply.h"
 #include "client/load/stop.h"
@@ -37,7 +38,7 @@ static bool is_last_request(const struct load *load, const struct epoll_connecti
            (load->per_connection != 0 && c->requests >= load->per_connection);
 }
 
-static const struct text *form_of(const struct load *load, const struct epoll_connection *c) {
+const struct text *request_form(const struct load *load, const struct epoll_connection *c) {
     return &c->request->forms[c->requests == 1][is_last_request(load, c)];
 }
 
@@ -45,7 +46,7 @@ static const struct text *form_of(const struct load *load, const struct epoll_co
  * a server at its limit answers before it reads; so the edge that reports the error is handled like
  * any other. */
 static void send_request(struct epoll_engine *e, struct epoll_connection *c) {
-    const struct text *request = form_of(e->load, c);
+    const struct text *request = request_form(e->load, c);
     ssize_t sent = send(c->fd, request->bytes + c->sent, request->length - c->sent, MSG_NOSIGNAL);
     bool broken = sent < 0 && errno != EAGAIN && errno != EINTR;
     c->sent += sent > 0 ? (uint32_t)sent : 0;
@@ -59,6 +60,10 @@ static void start(struct epoll_engine *e, struct epoll_connection *c) {
     c->requests++;
     load_reply_begin(load, e->worker, &c->reply, c->request, c->requests == 1,
                      load->viewer != NULL ? &c->body : NULL);
+    if (c->carrier != NULL) {
+        carrier_start(e, c);
+        return;
+    }
     if (c->fd >= 0) {
         send_request(e, c);
         return;
@@ -82,7 +87,8 @@ void request_begin(struct epoll_engine *e, struct epoll_connection *c, int64_t s
 /* Returns whether the next request has started on the same connection. */
 static bool answered(struct epoll_engine *e, struct epoll_connection *c, int64_t now_ns) {
     const struct load *load = e->load;
-    size_t unsent = form_of(load, c)->length - c->sent;
+    size_t unsent =
+        c->carrier != NULL ? carrier_unsent(e, c) : request_form(load, c)->length - c->sent;
     if (reply_is_early(c->fd, c->request, unsent, &c->reply)) {
         request_fail(e, c, OUTCOME_EARLY, EARLY_PROBLEM);
         return false;
@@ -96,7 +102,8 @@ static bool answered(struct epoll_engine *e, struct epoll_connection *c, int64_t
         return false;
     }
     /* Behind half a request the server would take the next one for the rest of it. */
-    bool reconnect = c->reply.head.close || is_last_request(load, c) || unsent > 0;
+    bool reconnect =
+        is_last_request(load, c) || (!load->is_http2 && (c->reply.head.close || unsent > 0));
     if (reconnect)
         connection_hang_up(c);
     if (load->shape == SHAPE_OPEN) {
@@ -108,26 +115,21 @@ static bool answered(struct epoll_engine *e, struct epoll_connection *c, int64_t
     return !reconnect;
 }
 
-static void answered_wrongly(struct epoll_engine *e, struct epoll_connection *c,
-                             enum verdict verdict) {
+bool request_conclude(struct epoll_engine *e, struct epoll_connection *c, enum verdict verdict) {
     char why[PROBLEM_LIMIT];
+    if (verdict == REPLY_COMPLETE)
+        return answered(e, c, e->now_ns);
     reply_explain(&c->reply, verdict, why);
     request_fail(e, c, load_reply_outcome(verdict), why);
+    return false;
 }
 
-/* Processes received bytes. Returns whether a request is still open on this connection. */
-static bool take(struct epoll_engine *e, struct epoll_connection *c, size_t length) {
-    int64_t now_ns = e->now_ns = clock_monotonic_ns();
-    e->worker->bytes_received += length;
+bool request_take(struct epoll_engine *e, struct epoll_connection *c, const char *bytes,
+                  size_t length) {
     if (c->first_byte_ns == 0)
-        c->first_byte_ns = now_ns;
-    enum verdict verdict = reply_feed(&c->reply, e->bytes, length);
-    if (verdict == REPLY_INCOMPLETE)
-        return true;
-    if (verdict == REPLY_COMPLETE)
-        return answered(e, c, now_ns);
-    answered_wrongly(e, c, verdict);
-    return false;
+        c->first_byte_ns = e->now_ns;
+    enum verdict verdict = reply_feed(&c->reply, bytes, length);
+    return verdict == REPLY_INCOMPLETE || request_conclude(e, c, verdict);
 }
 
 /* A server may close a connection at rest just when a request is on its way: one that has answered
@@ -136,20 +138,22 @@ static bool may_start_again(const struct epoll_connection *c) {
     return c->requests > 1 && c->first_byte_ns == 0 && c->request->is_repeatable;
 }
 
-/* The connection has ended, and the request with it. */
-static void closed(struct epoll_engine *e, struct epoll_connection *c, int error) {
-    e->now_ns = clock_monotonic_ns();
+void request_restart(struct epoll_engine *e, struct epoll_connection *c) {
+    connection_hang_up(c);
+    e->worker->resent++;
+    start(e, c);
+}
+
+void request_closed(struct epoll_engine *e, struct epoll_connection *c, int error) {
     if (may_start_again(c)) {
-        connection_hang_up(c);
-        e->worker->resent++;
-        start(e, c);
+        request_restart(e, c);
         return;
     }
-    enum verdict verdict = error == 0 ? reply_end(&c->reply) : REPLY_INCOMPLETE;
-    if (verdict == REPLY_COMPLETE)
-        answered(e, c, e->now_ns);
-    else if (verdict != REPLY_INCOMPLETE)
-        answered_wrongly(e, c, verdict);
+    /* The end of a connection is the end of a reply only in HTTP/1.1 and the line dialect. */
+    enum verdict verdict =
+        error == 0 && !e->load->is_http2 ? reply_end(&c->reply) : REPLY_INCOMPLETE;
+    if (verdict != REPLY_INCOMPLETE)
+        request_conclude(e, c, verdict);
     else
         request_fail(e, c, OUTCOME_CLOSED,
                      error == 0 ? "the server closed the connection" : strerrordesc_np(error));
@@ -165,11 +169,14 @@ static void receive(struct epoll_engine *e, struct epoll_connection *c, bool end
             continue;
         if (length < 0 && errno == EAGAIN)
             return;
+        e->now_ns = clock_monotonic_ns();
         if (length <= 0) {
-            closed(e, c, length == 0 ? 0 : errno);
+            request_closed(e, c, length == 0 ? 0 : errno);
             return;
         }
-        more = take(e, c, (size_t)length) && (ended || (size_t)length == sizeof e->bytes);
+        e->worker->bytes_received += (size_t)length;
+        more = request_take(e, c, e->bytes, (size_t)length) &&
+               (ended || (size_t)length == sizeof e->bytes);
     }
     /* No other edge would report the end, and the next request would fail. */
     if (ended && c->state == FREE)
@@ -194,6 +201,10 @@ static void connected(struct epoll_engine *e, struct epoll_connection *c, uint32
 }
 
 void request_handle(struct epoll_engine *e, struct epoll_connection *c, uint32_t events) {
+    if (c->carrier != NULL) {
+        carrier_handle(e, c, events);
+        return;
+    }
     bool readable = (events & (EPOLLIN | EPOLLERR | EPOLLHUP | EPOLLRDHUP)) != 0;
     if (c->state == FREE) {
         if (readable) /* the server has closed it, or sent something without a request */

@@ -1,6 +1,7 @@
 #include "client/engines/open_load.h"
 
 #include "base/clock.h"
+#include "client/engines/carrier.h"
 #include "client/engines/connect.h"
 #include "client/engines/epoll_request.h"
 
@@ -18,6 +19,8 @@ static int64_t account(struct lateness *lateness, int64_t due_ns, int64_t free_n
 
 /* Returns 0 or -errno. */
 static int connect_one(struct epoll_engine *e, struct epoll_connection *c) {
+    if (c->carrier != NULL)
+        return carrier_connect(e, c);
     c->fd = connect_socket(e->load, e->worker);
     int outcome = c->fd >= 0 ? connect_wait(e->load, c->fd) : c->fd;
     if (outcome == 0)

@@ -104,7 +104,7 @@ size_t load_request_limit(const struct load *load) {
     double expected;
     switch (load->shape) {
     case SHAPE_BURST:
-        return (size_t)load->connections * load->rounds;
+        return (size_t)load->connections * load->streams * load->rounds;
     case SHAPE_OPEN:
         /* The standard deviation of a Poisson count is its square root: an eighth more is never
          * reached. */

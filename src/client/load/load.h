@@ -41,6 +41,8 @@ enum { PATH_LIMIT = 1024 }; /* bytes of a path or a line */
 
 enum { PROBLEM_LIMIT = 192 };
 
+enum { TLS_NAME_LIMIT = 64 };
+
 /* Open load: how late requests started, and why. */
 struct lateness {
     int64_t *late_ns; /* the client's own delay, for each started request */
@@ -56,6 +58,7 @@ struct worker {
     struct lateness lateness;
     uint64_t connections_opened, bytes_received;
     uint64_t resent;             /* requests sent again: their connection had ended at rest */
+    uint64_t resumed;            /* TLS: handshakes that resumed a session */
     uint64_t idle_lost;          /* idle connections that the server closed */
     uint64_t slow_requests;      /* answered requests of slow connections */
     uint64_t slow_lost;          /* slow connections that failed and were reopened */
@@ -65,6 +68,7 @@ struct worker {
     uint32_t digests;            /* replies whose digest was compared */
     int64_t began_ns;            /* epoll: when its loop began, CLOCK_MONOTONIC */
     int64_t cpu_ns;              /* epoll: CPU time of its thread in the window */
+    char tls[TLS_NAME_LIMIT];    /* version and cipher of its first handshake; empty: none */
     bool full;                   /* stopped early, because no sample fits */
     char problem[PROBLEM_LIMIT]; /* its first failure, printable; empty: none */
 };
@@ -84,7 +88,12 @@ struct load {
     uint32_t top;     /* rows requested; 0: `path`, `line` or `listed`, and any content is valid */
     const char *path; /* HTTP; NULL: /top?n=TOP */
     const char *host; /* HTTP; NULL: the target */
-    const char *line; /* line dialect, without its end; NULL: top TOP */
+    bool is_tls, is_http2;
+    bool is_insecure, resumes;  /* TLS: any certificate passes; sessions are resumed */
+    const char *tls_host;       /* TLS: whom the certificate must name */
+    const char *cafile;         /* TLS: who may have signed it; NULL: whom the system trusts */
+    uint32_t streams;           /* HTTP/2: of each connection; else 1 */
+    const char *line;           /* line dialect, without its end; NULL: top TOP */
     struct request_list listed; /* empty: the single request above */
     struct expect_list
         expected;              /* HTTP: what the reply to each request must be; empty: not known */
@@ -104,6 +113,7 @@ struct load {
     struct reply_viewer *viewer; /* NULL: replies are not shown */
     bool is_unreachable;         /* connecting ahead of the window has failed once */
     const char *problem;         /* why a function failed */
+    struct carriage *carriage;   /* epoll, from `prepare` to `leave`: TLS, HTTP/2; NULL: neither */
     void *engine_state;          /* from the engine's `prepare` to its `leave` */
 };
 

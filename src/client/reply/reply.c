@@ -3,6 +3,7 @@
 #include "base/limits.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char HEAD_TOO_LONG[] = "the head is too long";
@@ -38,18 +39,36 @@ static bool is_right(const struct reply *reply, unsigned status) {
     return (status >= HTTP_OK && status < HTTP_REDIRECTION) || status == HTTP_NOT_MODIFIED;
 }
 
-/* The status line, which says whether it is an error reply. */
-static enum verdict take_status(struct reply *reply, struct slice line) {
-    unsigned status;
-    if (!http_head_begin(&reply->head, line, &status))
-        return malformed(reply, "it does not begin with an HTTP/1.x status line");
+/* Whether a reply with this status is right. line: what says so. */
+static enum verdict judge_status(struct reply *reply, unsigned status, struct slice line) {
     reply->status = (uint16_t)status;
-    reply->expected = REPLY_HEADERS;
     if (is_interim(status))
         return REPLY_INCOMPLETE;
     if (reply->expectation != NULL)
         return status == reply->expectation->status ? REPLY_INCOMPLETE : REPLY_CHANGED;
     return is_right(reply, status) ? REPLY_INCOMPLETE : refused(reply, line);
+}
+
+/* The status line, which says whether it is an error reply. */
+static enum verdict take_status(struct reply *reply, struct slice line) {
+    unsigned status;
+    if (!http_head_begin(&reply->head, line, &status))
+        return malformed(reply, "it does not begin with an HTTP/1.x status line");
+    reply->expected = REPLY_HEADERS;
+    return judge_status(reply, status, line);
+}
+
+enum verdict reply_take_head(struct reply *reply, unsigned status) {
+    char line[sizeof "HTTP/2 65535"];
+    const int length = snprintf(line, sizeof line, "HTTP/2 %u", status & UINT16_MAX);
+    const enum verdict verdict = judge_status(reply, status, (struct slice){line, (size_t)length});
+    if (verdict != REPLY_INCOMPLETE || is_interim(status))
+        return verdict;
+    reply->expected = REPLY_BODY;
+    body_to_end(&reply->body);
+    if (reply->is_digested)
+        reply->body.digest = &reply->digest;
+    return REPLY_INCOMPLETE;
 }
 
 /* The body is complete. */

@@ -83,6 +83,10 @@ void reply_expect(struct reply *reply, const struct expectation *expectation, bo
 /* Call after reply_begin: the reply ends where `until` first matches. */
 void reply_until(struct reply *reply, const struct until *until);
 
+/* Call after reply_begin, in HTTP/2: a head with this status is here. The bytes of the body follow,
+ * and reply_end when there are no more. An interim status (1xx) changes nothing. */
+enum verdict reply_take_head(struct reply *reply, unsigned status);
+
 /* Takes bytes of the reply. After a final verdict (not REPLY_INCOMPLETE) only reply_begin may
  * follow. Bytes after the end of the reply make it malformed. */
 enum verdict reply_feed(struct reply *reply, const char *bytes, size_t length);

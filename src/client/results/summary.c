@@ -101,6 +101,9 @@ int summary_make(const struct load *load, struct summary *summary) {
             count_sample(summary, &worker->samples.records[j], &first_ns, &last_ns);
         summary->connections_opened += worker->connections_opened;
         summary->resent += worker->resent;
+        summary->resumed += worker->resumed;
+        if (summary->tls == NULL && worker->tls[0] != '\0')
+            summary->tls = worker->tls;
         summary->idle_lost += worker->idle_lost;
         summary->slow_requests += worker->slow_requests;
         summary->slow_lost += worker->slow_lost;
@@ -193,7 +196,9 @@ void summary_add_text(struct text *text, const struct load *load, const struct s
               summary->requests, plural(summary->requests), load->target,
               summary->connections_opened, plural(summary->connections_opened),
               shape_name(load->shape), load->engine->name,
-              load->dialect == DIALECT_LINE ? "line" : "http");
+              load->dialect == DIALECT_LINE ? "line"
+              : load->is_http2              ? "http/2"
+                                            : "http");
     if (summary->answered == summary->requests) {
         text_add_string(text, summary->requests == 0   ? "none finished"
                               : summary->requests == 1 ? "answered"
@@ -216,6 +221,10 @@ void summary_add_text(struct text *text, const struct load *load, const struct s
                   " request%s: the server had closed the connection without "
                   "saying so\n",
                   summary->resent, plural(summary->resent));
+    if (summary->tls != NULL)
+        text_addf(text,
+                  "  TLS        %s, %" PRIu64 " of %" PRIu64 " handshakes resumed a session\n",
+                  summary->tls, summary->resumed, summary->connections_opened);
     if (summary->latency.count > 0) {
         add_distribution(text, "latency", &summary->latency);
         /* Most replies arrive in one piece: the same numbers would appear twice. */

@@ -9,6 +9,8 @@ struct summary {
     uint64_t requests, answered;      /* requests that started; answered ones */
     uint64_t outcomes[OUTCOME_COUNT]; /* of all due requests */
     uint64_t connections_opened, bytes_received, resent;
+    uint64_t resumed; /* TLS: handshakes that resumed a session */
+    const char *tls;  /* version and cipher; NULL: none */
     uint64_t idle_lost, slow_requests, slow_lost;
     int64_t began_ns;   /* CLOCK_MONOTONIC, when the load began; set by the caller */
     int64_t skew_ns;    /* epoll: from the first thread that began to the last one */

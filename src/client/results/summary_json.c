@@ -57,10 +57,13 @@ static void add_json_words(struct text *text, const char *words) {
 void summary_add_json(struct text *text, const struct load *load, const struct summary *summary) {
     text_addf(text,
               "{\"target\": \"%s\", \"engine\": \"%s\", \"load\": \"%s\", \"dialect\": \"%s\",\n"
-              " \"connections\": %" PRIu32 ", \"threads\": %" PRIu32 ", ",
+              " \"connections\": %" PRIu32 ", \"streams\": %" PRIu32 ", \"threads\": %" PRIu32 ", ",
               load->target, load->engine->name, shape_name(load->shape),
-              load->dialect == DIALECT_LINE ? "line" : "http", load->connections,
+              load->dialect == DIALECT_LINE ? "line" : "http", load->connections, load->streams,
               load->worker_count);
+    text_addf(text, "\"http2\": %s, \"tls\": ", load->is_http2 ? "true" : "false");
+    add_json_words(text, summary->tls != NULL ? summary->tls : "");
+    text_addf(text, ", \"resumed\": %" PRIu64 ",\n ", summary->resumed);
     if (load->shape == SHAPE_BURST)
         text_addf(text, "\"rounds\": %" PRIu32 ", ", load->rounds);
     else
