@@ -15,7 +15,8 @@ _regatta_client() {
             --json --help --version'
     else
         options='--watch --connections --top --dialect --request --until --requests --expect --path --host --token-file --timeout --load
-            --rounds --duration --per-connection --rate --arrivals --seed --idle --slow --engine
+            --rounds --duration --per-connection --rate --arrivals --seed --idle --slow
+            --tls --cafile --insecure --resume --http2 --streams --grpc --engine
             --threads --sources --cpus --quiet --json --samples --gate-fd --help --version'
     fi
     case $option in
@@ -26,13 +27,13 @@ _regatta_client() {
         --load) words='burst closed open' ;;
         --arrivals) words='even poisson' ;;
         --path) words='/top /metrics /healthz' ;;
-        --samples | --token-file | --requests | --expect)
+        --samples | --token-file | --requests | --expect | --grpc | --cafile)
             compopt -o filenames 2>/dev/null
             mapfile -t COMPREPLY < <(compgen -f -- "$word")
             return
             ;;
         -c | --connections | -n | --top | --timeout | --rounds | --duration | --per-connection | \
-            --window | --interval | --count | --rate | --seed | --idle | --slow | --threads | --sources | --cpus | --gate-fd | \
+            --window | --interval | --count | --rate | --seed | --idle | --slow | --threads | --streams | --sources | --cpus | --gate-fd | \
             --request | --until | --host)
             COMPREPLY=() # a number, a list, a text: nothing to offer
             return

@@ -24,6 +24,7 @@ from regatta.record.study.limits import (
     CONTAINERS,
     MAX_CONNECTIONS,
     MAX_CPUS,
+    MAX_STREAMS,
     MAX_WARMUP_LIMIT_S,
 )
 from regatta.show.text import printable
@@ -82,6 +83,14 @@ SEARCH_EACH_S, MOST_SEARCHES = 20.0, 12
         rich_help_panel=PANEL,
     ),
     path="Path of the requests to commands; /café becomes /caf%C3%A9.",
+    http2="Ask in HTTP/2, over TLS where a server wants it; without it, only where it must be.",
+    streams=typer.Option(
+        min=1,
+        max=MAX_STREAMS,
+        help="In HTTP/2, requests at once on each connection: 50 --connections with 10 streams "
+        "are 5.",
+        show_default="1",
+    ),
     request='JSON lines, sent by "weight": {"method": "POST", "path": "/items", "body": "x"}.',
     raw=r"Text for servers of another protocol, with \r \n \t \xHH \\.",
     until=typer.Option(metavar="REGEX", help="Where the reply to --raw ends."),
@@ -200,6 +209,8 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
     head: str | None = None,
     fail_over: str = DEFAULT,
     path: str = ANY,
+    http2: bool = False,
+    streams: int | None = None,
     request: Path | None = None,
     raw: str | None = None,
     until: str | None = None,
@@ -257,6 +268,7 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
       regatta versus --image mine:1.4 --image mine:1.5
       regatta versus './a {port}' --scale 1,4 --server-cpus 0-3
       regatta versus http://127.0.0.1:8080 mine='./new {port}' --path /api
+      regatta versus './a {port}' './b {port}' --streams 10 --connections 100
       regatta versus a=http://10.0.0.5:80 b=http://10.0.0.6:80 --yes
       regatta versus './a {port} {db}' './b {port} {db}' --with 'db=redis {port}'
     """
@@ -267,6 +279,8 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
     versions, time_s = Versions.read(base, head, fail_over), parse_pause(limit, "--time")
     wanted = Wanted(
         path=path,
+        http2=http2 or streams is not None,
+        streams=streams,
         connections=numbers("--connections", connections, MAX_CONNECTIONS) or Wanted.connections,
         short=short,
         why=why,
@@ -325,7 +339,7 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
             f"not comparable: head {differs[HEAD]}; race them all the same with "
             "--answers-may-differ"
         )
-    named = as_early(seen, named)
+    named = as_looked_at(seen, named)
     found, wanted = as_seen(seen, named, wanted, connections is None)
     found += [] if versions else same_commands(named)
     for line in found:
@@ -365,11 +379,17 @@ def refuse(found: list[str], *log: str) -> None:
         raise RegattaError(found[-1])
 
 
-def as_early(seen: list[look.Seen], named: list[Server]) -> list[Server]:
-    """With those marked that must be waited for until they answer."""
-    early = {server.name for server in seen if server.was_early}
-    early |= {AGAIN} if BASE in early else set()
-    return [replace(server, was_early=server.name in early) for server in named]
+def as_looked_at(seen: list[look.Seen], named: list[Server]) -> list[Server]:
+    """With what they speak, and those marked that must be waited for until they answer."""
+    by_name = {of.name: of for of in seen}
+    if BASE in by_name:
+        by_name[AGAIN] = by_name[BASE]
+    return [
+        replace(
+            server, was_early=by_name[server.name].was_early, speaks=by_name[server.name].speaks
+        )
+        for server in named
+    ]
 
 
 def as_seen(

@@ -24,6 +24,8 @@ static const char HELP[] =
     "                                       not earlier ones were answered, as from users\n"
     "  regatta-client -c 100 --load closed --idle 10000\n"
     "                                       what ten thousand idle clients cost the busy ones\n"
+    "  regatta-client -c 5 --streams 10 --load closed --http2 --path / https://localhost:8443\n"
+    "                                       fifty requests at once on five connections\n"
     "  regatta-client --request 'PING\\r\\n' --until '^\\+PONG\\r\\n' localhost:6379\n"
     "                                       ask a server of another protocol\n"
     "  regatta-client --watch alpha beta    watch several hosts side by side; see --watch --help\n"
@@ -47,7 +49,19 @@ static const char HELP[] =
     "                        once per connection, with HTTP in every request\n"
     "      --host NAME[:PORT]\n"
     "                        HTTP: the Host of requests that name none (HOST:PORT)\n"
+    "      --grpc FILE       HTTP/2: call the gRPC method of --path with the encoded message in\n"
+    "                        FILE; grpc-status must be 0\n"
     "      --timeout MS      time limit of a request, connecting included (10000)\n"
+    "\n";
+
+static const char HELP_HOW[] =
+    "TLS and HTTP/2 (https://HOST:PORT is --dialect http --tls):\n"
+    "      --tls             TLS 1.2 or 1.3; with --per-connection 1, a handshake per request\n"
+    "      --cafile FILE     who may have signed the certificate (whom this system trusts)\n"
+    "      --insecure        accept any certificate\n"
+    "      --resume          resume the session of the connection before\n"
+    "      --http2           h2 with --tls, else h2c as if it was known\n"
+    "      --streams N       requests that each connection carries at once (1)\n"
     "\n"
     "How:\n"
     "      --load L          burst: all connect at once, ask once, close (default)\n"
@@ -87,6 +101,7 @@ static const char HELP_END[] =
 
 void load_help(void) {
     fputs(HELP, stdout);
+    fputs(HELP_HOW, stdout);
     for (const struct engine *const *engine = engines; *engine != NULL; engine++)
         printf("                        %-6s  %s\n", (*engine)->name, (*engine)->summary);
     fputs(HELP_END, stdout);

@@ -6,12 +6,14 @@
 #include "client/engines/connect.h"
 #include "client/engines/engines.h"
 #include "client/load/request_file.h"
+#include "client/load/whole_file.h"
 #include "programs/help.h"
 #include "programs/option.h"
 
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -101,6 +103,30 @@ static void read_requests(struct load *load, const char *path) {
     if (request_file_read(path, load->dialect, &load->listed, problem) != 0)
         option_wrong(PROGRAM, "--requests %s: %s", path, problem);
     load->top = 0;
+}
+
+/* gRPC (RFC 9113 below it): a message behind its compression and its length, four bytes. */
+static void read_grpc(struct load *load, const char *path) {
+    enum { PREFIX = 5 };
+    static struct written_request only = {.weight = 1};
+    static struct text request;
+    char problem[REQUEST_PROBLEM_LIMIT], *message;
+    const ptrdiff_t length =
+        whole_file_read(path, REQUEST_FILE_LIMIT, &message, problem, sizeof problem);
+    if (length < 0)
+        option_wrong(PROGRAM, "--grpc %s: %s", path, problem);
+    const unsigned char prefix[PREFIX] = {0, (unsigned char)(length >> 24),
+                                          (unsigned char)(length >> 16),
+                                          (unsigned char)(length >> 8), (unsigned char)length};
+    request = text_growing((uint32_t)length + 2 * PATH_LIMIT);
+    text_addf(&request,
+              "POST %s HTTP/1.1\r\nContent-Type: application/grpc\r\nTE: trailers\r\n\r\n",
+              load->path);
+    text_add(&request, prefix, sizeof prefix);
+    text_add(&request, message, (size_t)length);
+    free(message);
+    only.text = (struct slice){request.bytes, request.length};
+    load->listed = (struct request_list){.written = &only, .count = 1};
 }
 
 static void read_expected(struct load *load, const char *path) {
@@ -287,6 +313,8 @@ static void check_carried(const struct load *load, const struct option_row *rows
     for (size_t i = 0; i < sizeof OF_TLS / sizeof *OF_TLS; i++)
         if (option_is_given(rows, OF_TLS[i]) && !load->is_tls)
             option_wrong(PROGRAM, "--%s is for --tls", OF_TLS[i]);
+    if (option_is_given(rows, "grpc") && (!load->is_http2 || load->path == NULL))
+        option_wrong(PROGRAM, "--grpc needs --http2 and --path /PACKAGE.SERVICE/METHOD");
     if (load->streams > 1 && !load->is_http2)
         option_wrong(PROGRAM, "--streams is for --http2: HTTP/1.1 answers one request at a time");
     if (!load->is_tls && !load->is_http2)
@@ -343,6 +371,8 @@ static void read_asked(const struct load_options *options, struct load *load) {
         read_until(load, options->until);
     if (options->requests_path != NULL)
         read_requests(load, options->requests_path);
+    else if (options->grpc_path != NULL)
+        read_grpc(load, options->grpc_path);
     else if (load->line != NULL && load->until != NULL)
         read_raw(load);
     else if (load->line != NULL)
@@ -403,6 +433,7 @@ void load_options_read(int count, char *arguments[], struct load_options *option
         {"host", .read = read_host},
         {"request", .read = read_line},
         {"requests", .text = &options->requests_path},
+        {"grpc", .text = &options->grpc_path},
         {"expect", .text = &options->expect_path},
         {"until", .text = &options->until},
         {"tls", .set = &load->is_tls},

@@ -12,7 +12,7 @@ from tests.servers import REPOSITORY, needs, program, table
 FOLDER = REPOSITORY / "deploy/completion"
 MANUALS = REPOSITORY / "docs/man"
 PROGRAMS = ["regatta-server", "regatta-client"]
-LONG = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
+LONG = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*[a-z0-9]")
 
 
 def helped(name: str, *mode: str) -> set[str]:
@@ -80,7 +80,7 @@ def page_of(name: str) -> str:
 def described(name: str) -> set[str]:
     """Long options with an entry in the manual."""
     entries = re.findall(r"^\.It (Fl .*)$", page_of(name), re.MULTILINE)
-    return {f"-{option}" for entry in entries for option in re.findall(r"Fl (-[a-z-]+)", entry)}
+    return {f"-{option}" for entry in entries for option in re.findall(r"Fl (-[a-z0-9-]+)", entry)}
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -88,7 +88,7 @@ def test_the_manual_has_the_options_of_the_help_and_the_program_knows_them(name:
     """With wrong values it complains, but not about an unknown option."""
     watching = helped(name, "--watch") if name == "regatta-client" else set()
     assert sorted(described(name)) == sorted(helped(name) | watching)
-    spoken = {f"-{option}" for option in re.findall(r"Fl (-[a-z][a-z-]+)", page_of(name))}
+    spoken = {f"-{option}" for option in re.findall(r"Fl (-[a-z][a-z0-9-]+)", page_of(name))}
     assert sorted(spoken - described(name)) == []
     for option in sorted(described(name)):
         mode = [] if option in helped(name) else ["--watch"]

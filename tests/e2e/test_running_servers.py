@@ -129,7 +129,6 @@ def test_the_listener_at_an_address() -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["https://127.0.0.1:1"], "the client speaks no TLS"),
         (["http://:80/"], "is no address; write it as http://10.0.0.5:8080/path"),
         (["a=http://127.0.0.1:1", "--account", "a=1234"], "write pid:NUMBER, unit:NAME"),
         (["http://127.0.0.1:1", "--account", "b=pid:1"], "those that run are 127.0.0.1-1"),

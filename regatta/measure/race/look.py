@@ -140,7 +140,7 @@ def answers_of(
         for asked, cell in cells.items():
             file = contender.requests if cell.requests is not None else None
             requests = [Request(path=asked)] if file is None else file.requests
-            answers = ask_http(target, requests, TIMES, setup.placement.client)
+            answers = ask_http(target, requests, TIMES, setup.placement.client, contender.speaks)
             for request, of in zip(requests, answers, strict=True):
                 for answer in of:
                     if not is_right(answer, request.status):

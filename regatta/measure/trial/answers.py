@@ -24,6 +24,7 @@ from regatta.measure.places.side import SidePlacement
 from regatta.measure.processes import guard_environment
 from regatta.measure.trial import ask
 from regatta.measure.trial.load import host_of
+from regatta.record.study.limits import HTTP2, HTTPS
 from regatta.record.study.request_file import Request
 
 PATIENCE_S = 3 * ask.LONGEST_S
@@ -119,17 +120,18 @@ def between(low: int, high: int) -> str:
 
 
 def ask_http(
-    target: str, requests: Sequence[Request], times: int, client: SidePlacement
+    target: str, requests: Sequence[Request], times: int, client: SidePlacement, speaks: str
 ) -> list[list[Answer]]:
     """The answers to each request, asked that often from the client's network; TrialError if one
-    has none."""
+    has none. In HTTP/1.1, which most servers of HTTP/2 speak too."""
+    tls = speaks in {HTTPS, "h2"}
     written = [
         (f"{request.method} {request.path}", spelled(request, target)) for request in requests
     ]
     if client.enter:
         done = subprocess.run(
             client.entered([sys.executable, "-I", "-S", ask.__file__]),
-            input=dumps((target, written, times)),
+            input=dumps((target, written, times, tls)),
             capture_output=True,
             check=True,
             timeout=PATIENCE_S,
@@ -137,9 +139,9 @@ def ask_http(
         )
         replies = loads(done.stdout)
     else:
-        replies = client.ask(ask.ask, target, written, times)
+        replies = client.ask(ask.ask, target, written, times, tls)
     if isinstance(replies, str):
-        raise TrialError(replies)
+        raise TrialError("it speaks HTTP/2 alone" if speaks in HTTP2 else replies)
     return [
         [Answer(asked, *answer) for answer in answers]
         for (asked, _), answers in zip(written, replies, strict=True)

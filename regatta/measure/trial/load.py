@@ -1,10 +1,12 @@
 """The client's command line for the measured load, and the warm-up."""
 
+import math
 from dataclasses import replace
 
 from regatta.measure.trial.setup import TrialSetup
 from regatta.measure.trial.side import Side
 from regatta.record.cell import Cell
+from regatta.record.study.limits import HTTP, HTTPS
 
 LOAD_TIMEOUT_S = 120.0
 PATIENCE_MS = 100_000
@@ -16,6 +18,13 @@ MAX_CLIENT_SEED = 2**31
 SEEDS_PER_BLOCK = 10_007
 
 
+SPOKEN = {
+    HTTP: (),
+    HTTPS: ("--tls", "--insecure"),
+    "h2": ("--tls", "--insecure", "--http2"),
+    "h2c": ("--http2",),
+}
+"""The client's options by what a contender speaks; its certificate is often its own."""
 REQUESTS, EXPECTED = "requests.txt", "expected.txt"
 """The client's files of requests and of what their answers must be, in its folder."""
 
@@ -45,8 +54,14 @@ def host_of(target: str) -> str:
 
 
 def client_command(setup: TrialSetup, cell: Cell, target: str, options: list[str]) -> list[str]:
-    command = [str(setup.programs.client), "-c", str(cell.connections), "--engine", cell.engine]
+    contender = setup.contenders.get(cell.contender)
+    # One client of several may have fewer requests at once than a connection could carry.
+    streams = 1 if contender is None else math.gcd(contender.streams, cell.connections)
+    connections = cell.connections // streams
+    command = [str(setup.programs.client), "-c", str(connections), "--engine", cell.engine]
     command += ["--dialect", cell.dialect, "--json"]
+    command += SPOKEN[HTTP if contender is None else contender.speaks]
+    command += ["--streams", str(streams)] if streams > 1 else []
     if cell.dialect == "http":
         command += ["--host", host_of(target)]
     if cell.backlog is not None:

@@ -174,10 +174,11 @@ def of_slices(windows: Sequence[Window]) -> Window:
 
 COUNTS = (
     *("requests", "answered", "unstarted", "connections_opened", "resent", "bytes_received"),
-    *("idle_lost", "slow_requests", "slow_lost"),
+    *("idle_lost", "slow_requests", "slow_lost", "resumed"),
 )
 ONE_LOAD: Table = {
     **dict.fromkeys(("target", "engine", "load", "dialect", "per_connection", "arrivals"), first),
+    **dict.fromkeys(("streams", "http2", "tls"), first),
     **dict.fromkeys((*COUNTS, "errors", "usage"), total),
 }
 """What slices and clients merge alike."""

@@ -160,7 +160,21 @@ class CellGroup(keys.TomlTable):
                     f"has the dialect {' and '.join(self.dialect)}, but the contender {name} "
                     f'speaks {spoken}; set dialect = "{spoken}"',
                 )
+            yield from self._what_a_protocol_allows(name, known["contenders"][name])
         yield from mistakes_in_asked(self, self.dialect)
+
+    def _what_a_protocol_allows(self, name: str, of: Contender) -> Iterator[tuple[str, str]]:
+        """TLS and HTTP/2 are only for measured connections of the engine epoll."""
+        if of.speaks != limits.HTTP and self.engine != ("epoll",):
+            yield "engine", f"must be epoll for {name}, which speaks {of.speaks}"
+        for key in ("idle", "slow"):
+            if of.speaks != limits.HTTP and any(getattr(self, key)):
+                yield key, f"is only for plain HTTP/1.1, but {name} speaks {of.speaks}"
+        if of.streams > 1 and self.per_connection:
+            yield "per_connection", f"is not for {name}, whose connections carry several requests"
+        for count in self.connections:
+            if count % of.streams:
+                yield "connections", f"must be a multiple of the {of.streams} streams of {name}"
 
     def rounds_of(self, connections: int) -> int:
         """The number of bursts that gives at least `requests` requests."""

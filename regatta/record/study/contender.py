@@ -145,6 +145,11 @@ class Contender(keys.TomlTable):
     port: Annotated[int, keys.whole(1, 65535)] | None = None
     """Of a server that always listens on the same one."""
     dialect: Annotated[str, keys.one_of(limits.DIALECTS)] = "http"
+    speaks: Annotated[str, keys.one_of(limits.SPOKEN)] = limits.HTTP
+    """HTTP/1.1 alone or over TLS (https), HTTP/2 over TLS (h2) or alone (h2c)."""
+    streams: Annotated[int, keys.whole(1, limits.MAX_STREAMS)] = 1
+    """HTTP/2: requests that each connection carries at once. With a load over 50 connections and 10
+    streams, 5 connections carry 50 requests."""
     path: HttpPath | None = None
     request: RequestLine | None = None
     requests: Annotated[RequestFile, BeforeValidator(read_requests)] | None = None
@@ -184,17 +189,24 @@ class Contender(keys.TomlTable):
         for name, words in self.companions.items():
             if not any("{port}" in word for word in words):
                 yield "with", f"has a command of {name} without {{port}}; it gets a port of its own"
-        yield from mistakes_in_asked(self, (self.dialect,))
-        if self.has("requests") and (self.dialect != "http" or self.has("path")):
-            yield "requests", "is only for the dialect http without `path`"
-        if self.until is not None and self.request is None:
-            yield "until", 'needs `request` and dialect = "line"; add them'
-        if self.until is not None and not limits.RAW_PATTERN.fullmatch(self.request or ""):
-            yield "request", f"is {self.request!r}; with `until` it must be {RAW_NEEDED}"
+        yield from self.mistakes_in_protocol()
         if self.ready_line is not None and self.ready == PORT and self.has("ready"):
             yield "ready_line", 'is only for ready = "line"; remove one of them'
         if self.ready_line is None and self.ready == LINE:
             yield "", "has no `ready_line`; add a pattern that matches the line"
+
+    def mistakes_in_protocol(self) -> Iterator[tuple[str, str]]:
+        yield from mistakes_in_asked(self, (self.dialect,))
+        if self.has("requests") and (self.dialect != "http" or self.has("path")):
+            yield "requests", "is only for the dialect http without `path`"
+        if self.speaks != limits.HTTP and self.dialect != "http":
+            yield "speaks", "is only for the dialect http; remove one of them"
+        if self.streams > 1 and self.speaks not in limits.HTTP2:
+            yield "streams", f"needs HTTP/2; add speaks = {' or '.join(limits.HTTP2)}"
+        if self.until is not None and self.request is None:
+            yield "until", 'needs `request` and dialect = "line"; add them'
+        if self.until is not None and not limits.RAW_PATTERN.fullmatch(self.request or ""):
+            yield "request", f"is {self.request!r}; with `until` it must be {RAW_NEEDED}"
 
     def mistakes_in_address(self) -> Iterator[tuple[str, str]]:
         if self.address is None and self.account is not None:

@@ -9,9 +9,8 @@ import json
 import re
 import selectors
 import socket
-import ssl
 import subprocess
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,14 +22,20 @@ from regatta.measure.network.ports import ESTABLISHED, LISTEN, ports_of
 from regatta.measure.trial.load import REQUESTS, client_command
 from regatta.measure.trial.setup import TrialSetup
 from regatta.record.cell import Cell
+from regatta.record.study.limits import HTTP2, SPOKEN
 
 LOAD_S = 0.1
 PATIENCE_S = 60.0
 ANSWER_TIMEOUT_S = 10.0
 SAID = re.compile(r"for example (?:(\w+): )?(.*); ")
-FOREIGN = {"closed": "", "timeout": "", "malformed": "status line", "refused": " 400 "}
-"""By the kind of an error, what it says if the server may speak another protocol than HTTP/1.1, or
-HTTP within another one."""
+FOREIGN = {
+    "connect": "^(TLS|ALPN):",
+    "closed": "",
+    "timeout": "",
+    "malformed": "status line|^HTTP/2:",
+    "refused": " 400 ",
+}
+"""By the kind of an error, what it says if the server may speak another protocol."""
 EARLY = re.compile(r"HTTP/1\.\d 50[234]\b")
 """What a server or its gateway answers until it can do its work."""
 TIMES = 3
@@ -55,7 +60,7 @@ class Outcome:
 
     @property
     def is_foreign(self) -> bool:
-        return self.kind in FOREIGN and FOREIGN[self.kind] in self.why
+        return self.kind in FOREIGN and re.search(FOREIGN[self.kind], self.why) is not None
 
     @property
     def is_early(self) -> bool:
@@ -65,12 +70,18 @@ class Outcome:
         return self.kind in {"connect", "closed"} and self.summary["bytes_received"] == 0
 
 
-def by_client(setup: TrialSetup, cell: Cell, target: str, options: Sequence[str] = ()) -> Outcome:
+def by_client(
+    setup: TrialSetup,
+    cell: Cell,
+    target: str,
+    options: Sequence[str] = (),
+    timeout_s: float = ANSWER_TIMEOUT_S,
+) -> Outcome:
     """Asks over one connection, once unless the options say otherwise."""
     contender = setup.contenders.get(cell.contender)
     if contender is not None and contender.requests is not None:
         (setup.scratch / REQUESTS).write_text(contender.requests.text(), encoding="utf-8")
-    timeout = ["--timeout", f"{ANSWER_TIMEOUT_S * 1000:.0f}"]
+    timeout = ["--timeout", f"{timeout_s * 1000:.0f}"]
     words = client_command(setup, replace(cell, connections=1), target, [*options, *timeout])
     ended = run(words, setup.scratch)
     if ended.returncode == 0:
@@ -207,15 +218,10 @@ def fewer(connected: int) -> int:
 
 GREETING_S = 0.3
 """Within which a server greets that speaks first."""
-PROBE_S = 1.0
+PROBE_S = 2.0
+"""For an answer in a protocol that the server may not speak."""
 SHOWN = 40
 """Bytes of a greeting."""
-H2_SETTINGS = 4
-"""The kind of an HTTP/2 frame (RFC 9113, 6.5)."""
-H2_FRAME = 9
-"""Bytes of its head: length, kind, flags, stream."""
-H2_PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0"
-"""With settings that say nothing (RFC 9113, 3.4)."""
 EXPECT_IT = 'or expect it: --request FILE with {"path": "/", "status": N}'
 CAUSES = (
     (
@@ -237,44 +243,32 @@ def advised(why: str) -> str:
     return "; ".join((why, *list(found)[:1]))
 
 
-def other_protocol(target: str) -> str:
-    """What it speaks instead of HTTP/1.1, and what to do; empty: nothing known."""
-    for probe, says in PROTOCOLS:
-        with suppress(OSError), socket.create_connection(address_of(target)) as server:
-            server.settimeout(PROBE_S)
-            if seen := probe(server):
-                return says.format(seen=seen)
+def speaking_other(setup: TrialSetup, cell: Cell, target: str) -> TrialSetup | None:
+    """With what the server speaks instead of what it was asked in; None: nothing of it."""
+    contender = setup.contenders.get(cell.contender)
+    if contender is None or contender.dialect != "http":
+        return None
+    # Who wants HTTP/2 is not given HTTP/1.1.
+    for speaks in HTTP2 if contender.speaks in HTTP2 else SPOKEN:
+        if speaks == contender.speaks:
+            continue
+        other = contender.model_copy(update={"speaks": speaks})
+        tried = replace(setup, contenders={**setup.contenders, cell.contender: other})
+        with suppress(TrialError):  # this build of the client does not speak it
+            outcome = by_client(tried, cell, target, timeout_s=PROBE_S)
+            if not outcome.why or outcome.kind == "refused" and not outcome.is_foreign:
+                return tried
+    return None
+
+
+def greeting(target: str) -> str:
+    """What to do about a server that speaks before it is asked; empty: it does not."""
+    with suppress(OSError), socket.create_connection(address_of(target)) as server:
+        server.settimeout(GREETING_S)
+        seen = server.recv(SHOWN).decode(errors="replace").split("\n")[0].strip()
+        if seen:
+            return (
+                f'it speaks before it is asked ("{seen}"), so it is no HTTP server; ask it in its '
+                "own protocol with --raw and --until"
+            )
     return ""
-
-
-def greeting(server: socket.socket) -> str:
-    """What it says before it is asked."""
-    server.settimeout(GREETING_S)
-    return server.recv(SHOWN).decode(errors="replace").split("\n")[0].strip()
-
-
-def tls(server: socket.socket) -> bool:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    try:
-        with context.wrap_socket(server, server_hostname="localhost"):
-            return True
-    except ssl.SSLError as error:
-        return "ALERT" in (error.reason or "")  # it refuses us, but in TLS
-
-
-def http2(server: socket.socket) -> bool:
-    server.sendall(H2_PREFACE)
-    head = server.recv(H2_FRAME)
-    return len(head) == H2_FRAME and head[3] == H2_SETTINGS and not any(head[5:])
-
-
-PROTOCOLS: tuple[tuple[Callable[[socket.socket], object], str], ...] = (
-    (http2, "it speaks HTTP/2 alone, and versus asks in HTTP/1.1; let it serve HTTP/1.1 too"),
-    (tls, "it speaks TLS, and versus asks in plain HTTP/1.1; start it without TLS"),
-    (
-        greeting,
-        'it speaks before it is asked ("{seen}"), so it is no HTTP server; ask it in its own '
-        "protocol with --raw and --until",
-    ),
-)

@@ -19,6 +19,7 @@ from pathlib import Path
 from regatta.errors import RegattaError, TrialError
 from regatta.measure.network import ports
 from regatta.measure.perf import Perf
+from regatta.measure.places.sides import Placement
 from regatta.measure.processes import descendants_left
 from regatta.measure.programs import Programs
 from regatta.measure.race.place_sides import place_sides
@@ -31,7 +32,14 @@ from regatta.measure.trial.trial import DYING_S
 from regatta.record.cell import Cell
 from regatta.record.records import SERVER
 from regatta.record.study import Study
-from regatta.record.study.limits import CONTAINERS, DEFAULT_P99_LIMIT_MS, LOOPBACK, UNSTEERED
+from regatta.record.study.limits import (
+    CONTAINERS,
+    DEFAULT_P99_LIMIT_MS,
+    HTTP,
+    HTTP2,
+    LOOPBACK,
+    UNSTEERED,
+)
 from regatta.record.study.request_file import Request
 from regatta.show.numbers import plural
 from regatta.verbs.servers import client
@@ -90,6 +98,7 @@ class Seen:
     """Whether it listened before it could answer."""
     p99_ms: float = 0.0
     """Of one client alone."""
+    speaks: str = HTTP
     runs: bool = False
     """Whether others have started it ..."""
     pid: int | None = None
@@ -158,6 +167,8 @@ def notes(seen: Sequence[Seen], checked: bool = False) -> Iterator[str]:
             f"CPU time and memory cannot be read from here: {unread}; of a server on this host "
             "name the --account"
         )
+    if any(server.speaks != HTTP for server in seen):
+        yield f"asked in: {', '.join(f'{server.name} {server.speaks}' for server in seen)}"
     for server in seen:
         name = server.name
         if server.on_clients_cpus:
@@ -260,9 +271,11 @@ def _seen(setup: TrialSetup, cell: Cell, target: str, server: Side) -> Seen:
     if confined and placement.is_private:
         raise TrialError(ONLY_INSIDE)
     before, requests = _printed(server), _requests(setup, cell)
-    was_early = _wait_answered(setup, cell, target, server)
+    was_early, setup = _wait_answered(setup, cell, target, server)
+    contender = setup.contenders.get(cell.contender)
+    speaks = HTTP if contender is None else contender.speaks
     # In another protocol the client itself compares each reply with what it must end with.
-    asked = replies.ask_http(target, requests, client.TIMES, placement.client) if requests else []
+    asked = _ask(target, requests, placement, speaks) if requests else []
     for request, of in zip(requests, asked, strict=True):
         for answer in of:
             if not replies.is_right(answer, request.status):
@@ -272,14 +285,15 @@ def _seen(setup: TrialSetup, cell: Cell, target: str, server: Side) -> Seen:
     logs = 2 * (_printed(server) - before) >= len(answers) + load["requests"]
     p99_ms = (load["latency_ns"]["p99"] or 0) / NS_PER_MS
     tried = min(cell.connections, client.MOST_TRIED)
-    again = replies.spelled(requests[0], target) if requests and not cell.per_connection else b""
+    keeps = requests and not cell.per_connection and speaks == HTTP
+    again = replies.spelled(requests[0], target) if keeps else b""
     patience_s = QUIET_S + P99_FACTOR * p99_ms / 1000
     spread_of = server.pid if len(placement.server.cpus) > 1 else None
     connected, answered, taken = client.taken_at_once(target, tried, again, patience_s, spread_of)
     return Seen(
         name=cell.contender,
         answers=answers,
-        expected=tuple(map(replies.expected, asked)),
+        expected=tuple(replies.expected(of) for of in asked if of),
         only_on_loopback=confined,
         logs=logs,
         tried=tried,
@@ -288,6 +302,7 @@ def _seen(setup: TrialSetup, cell: Cell, target: str, server: Side) -> Seen:
         taken=taken,
         was_early=was_early,
         p99_ms=p99_ms,
+        speaks=speaks,
         runs=not server.running.is_ours,
         pid=server.pid,
         on_clients_cpus=not server.running.is_ours
@@ -296,16 +311,34 @@ def _seen(setup: TrialSetup, cell: Cell, target: str, server: Side) -> Seen:
     )
 
 
-def _wait_answered(setup: TrialSetup, cell: Cell, target: str, server: Side) -> bool:
-    """Waits for a first good answer; returns whether an earlier one was none. TrialError if there
-    is no answer, or it cannot be read; a wrong status is left for others to tell."""
+def _ask(
+    target: str, requests: Sequence[Request], placement: Placement, speaks: str
+) -> list[list[replies.Answer]]:
+    """The answers to each request; none of a server that speaks HTTP/2 alone."""
+    try:
+        return replies.ask_http(target, requests, client.TIMES, placement.client, speaks)
+    except TrialError:
+        if speaks in HTTP2:
+            return [[] for _ in requests]
+        raise
+
+
+def _wait_answered(
+    setup: TrialSetup, cell: Cell, target: str, server: Side
+) -> tuple[bool, TrialSetup]:
+    """Waits for a first good answer; returns whether an earlier one was none, and what the server
+    speaks, in the setup. TrialError if there is no answer, or it cannot be read; a wrong status is
+    left for others to tell."""
     ends_s = time.monotonic() + server.patience_s
     was_early = False
     while (outcome := client.by_client(setup, cell, target)).why:
         if server.ended():
             raise server.failure("the server exited before it was ready")
-        if outcome.is_foreign and not was_early and (other := client.other_protocol(target)):
-            raise TrialError(other)
+        if outcome.is_foreign and not was_early:
+            if other := client.speaking_other(setup, cell, target):
+                return was_early, other
+            if said := client.greeting(target):
+                raise TrialError(said)
         if not outcome.is_early or time.monotonic() > ends_s:
             if outcome.kind == "refused":
                 break
@@ -313,7 +346,7 @@ def _wait_answered(setup: TrialSetup, cell: Cell, target: str, server: Side) -> 
             raise TrialError(UNANSWERED.get(kind, UNHEARD).format(why=outcome.why))
         was_early = True
         time.sleep(READY_POLL_S)
-    return was_early
+    return was_early, setup
 
 
 def _requests(setup: TrialSetup, cell: Cell) -> Sequence[Request]:

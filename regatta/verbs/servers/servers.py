@@ -21,7 +21,7 @@ from regatta.measure.places.containers.engine import Engine, find_engine, need_i
 from regatta.record.study import Contender, load_study
 from regatta.record.study.contender import ACCOUNT, ADDRESS, read_folders
 from regatta.record.study.find import Design, shipped_folders
-from regatta.record.study.limits import NAME_PATTERN
+from regatta.record.study.limits import HTTPS, NAME_PATTERN
 
 FEWEST = 2
 PORT = "{port}"
@@ -73,6 +73,10 @@ class Server:
     """Whose CPU time is its own."""
     cpus: int | None = None
     """How many of the server's CPUs it may use; None: all."""
+    tls: bool = False
+    """Whether its address says https."""
+    speaks: str | None = None
+    """What it speaks as the look before the race found; None: not looked at."""
 
 
 def read_servers(
@@ -129,17 +133,15 @@ def read_server(
 
 def running_server(word: str, url: re.Match[str]) -> Server:
     """`word`: its address as in a browser."""
-    scheme, host, port, path = url["scheme"], url["host"], url["port"] or "80", url["path"]
-    if scheme != "http":
-        raise UsageError(
-            f"{word}: the client speaks no TLS; race the address behind what ends it, with http://"
-        )
+    scheme, host, path = url["scheme"], url["host"], url["path"]
+    port = url["port"] or ("443" if scheme == HTTPS else "80")
     address = f"{host}:{port}"
     if not ADDRESS.fullmatch(address):
         raise UsageError(f"{word} is no address; write it as http://10.0.0.5:8080/path")
     name = url["name"] or re.sub(r"[^A-Za-z0-9._-]+", "-", address).strip("-._")[-64:]
     path = f"/{path}" if path and path.startswith("?") else path
-    return Server(name, design=False, address=address, path=None if path == "/" else path)
+    asked = None if path == "/" else path
+    return Server(name, design=False, address=address, path=asked, tls=scheme == HTTPS)
 
 
 def with_accounts(servers: Sequence[Server], words: Sequence[str]) -> list[Server]:

@@ -15,6 +15,7 @@ from regatta.measure.race.run_plan import MOST_SPOILT
 from regatta.measure.trial.warming import SLICE_COSTS_S, WarmUps
 from regatta.record.study import Study, limits, parse_study
 from regatta.record.study.find import Design
+from regatta.record.study.limits import HTTP, HTTPS
 from regatta.record.study.parse import WHY_BLOCKS
 from regatta.record.study.race import traced_blocks
 from regatta.show.numbers import plural
@@ -66,8 +67,18 @@ class Wanted:
     """None: the usual one, or more if a server is slow without load."""
     why: bool = False
     """Whether to sample what the servers' CPU time is spent on."""
+    http2: bool = False
+    """Whether to ask in HTTP/2 ..."""
+    streams: int | None = None
+    """... and how many requests each connection carries at once; None: one."""
     needs: Mapping[str, Any] = field(default_factory=dict)
     """More keys of each command's `[contenders.NAME]`: `env`, `setup` and the like."""
+
+    def spoken(self, server: Server) -> str:
+        """What it is asked in, unless the look before the race finds another."""
+        if self.http2:
+            return "h2" if server.tls else "h2c"
+        return HTTPS if server.tls else HTTP
 
     @property
     def encoded_path(self) -> str:
@@ -106,6 +117,9 @@ class Wanted:
                 f"{options[0]} is only for commands; {designs[0]} is a design, which answers only "
                 "its own paths; leave it out"
             )
+        if self.http2 and (designs or self.raw is not None):
+            what = f"the design {designs[0]}" if designs else "--raw"
+            raise UsageError(f"{what} is not for HTTP/2; remove --http2 and --streams, or {what}")
         if self.raw is not None and self.until is not None:
             check_raw(client, self.raw, self.until)
 
@@ -190,6 +204,8 @@ def contender(server: Server, wanted: Wanted, folder: Path) -> Iterator[str]:
     yield from pairs(
         address=server.address,
         account=server.account,
+        speaks=speaks if (speaks := server.speaks or wanted.spoken(server)) != HTTP else None,
+        streams=wanted.streams,
         cpus=server.cpus,
         ready_timeout_s=wanted.ready_timeout_s,
         **{

@@ -213,6 +213,27 @@ static int begin(struct carrier *k) {
     return outcome;
 }
 
+/* The connection has ended. why: printable; NULL: as error says, 0: the server closed it. */
+static void lost(struct carrier *k, int error, const char *why) {
+    struct epoll_engine *e = k->engine;
+    const bool was_open = k->stage == OPEN;
+    const char *known = error != 0              ? strerrordesc_np(error)
+                        : k->stage == HANDSHAKE ? "TLS: the server closed the connection"
+                                                : "the server closed the connection";
+    e->now_ns = clock_monotonic_ns();
+    k->is_leaving = true; /* what starts in this loop waits */
+    for (uint32_t i = 0; i < e->load->streams; i++) {
+        struct epoll_connection *c = &k->slots[i];
+        if (c->state == CONNECTING && !was_open)
+            request_fail(e, c, OUTCOME_CONNECT, why != NULL ? why : known);
+        else if (is_on_connection(c) && why != NULL)
+            request_fail(e, c, OUTCOME_MALFORMED, why);
+        else if (is_on_connection(c))
+            request_closed(e, c, error);
+    }
+    drop(k);
+}
+
 /* All that can be done without waiting. */
 static void settle(struct carrier *k) {
     struct epoll_engine *e = k->engine;
@@ -222,6 +243,8 @@ static void settle(struct carrier *k) {
     k->is_busy = true; /* framing may end streams */
     if (k->stage > TCP_CONNECTING)
         flush(k);
+    if (k->http2 != NULL && http2_is_broken(k->http2))
+        lost(k, 0, http2_problem(k->http2));
     k->is_busy = false;
     if (k->http2 != NULL)
         k->is_leaving |= http2_is_leaving(k->http2);
@@ -270,25 +293,6 @@ void carrier_leave(struct epoll_connection *c) {
     if (c->state != RESTING)
         connection_enter(k->engine, c, PAUSED); /* no longer on the connection */
     settle(k);
-}
-
-/* The connection has ended. why: printable; NULL: as error says, 0: the server closed it. */
-static void lost(struct carrier *k, int error, const char *why) {
-    struct epoll_engine *e = k->engine;
-    const bool was_open = k->stage == OPEN;
-    const char *known = error == 0 ? "the server closed the connection" : strerrordesc_np(error);
-    e->now_ns = clock_monotonic_ns();
-    k->is_leaving = true; /* what starts in this loop waits */
-    for (uint32_t i = 0; i < e->load->streams; i++) {
-        struct epoll_connection *c = &k->slots[i];
-        if (c->state == CONNECTING && !was_open)
-            request_fail(e, c, OUTCOME_CONNECT, why != NULL ? why : known);
-        else if (is_on_connection(c) && why != NULL)
-            request_fail(e, c, OUTCOME_MALFORMED, why);
-        else if (is_on_connection(c))
-            request_closed(e, c, error);
-    }
-    drop(k);
 }
 
 static void on_began(void *owner, struct http2_stream *stream) {

@@ -353,15 +353,20 @@ int http2_feed(struct http2 *http2, const char *bytes, size_t length) {
     const ssize_t taken = nghttp2_session_mem_recv(http2->session, (const uint8_t *)bytes, length);
     if (taken < 0)
         return broken(http2, nghttp2_strerror((int)taken));
-    const bool is_over = nghttp2_session_want_read(http2->session) == 0;
-    http2->is_leaving |= is_over;
-    return is_over && http2->is_invalid ? -EPROTO : 0;
+    return 0;
 }
 
 struct slice http2_output(struct http2 *http2) {
     const uint8_t *bytes;
     const ssize_t length = nghttp2_session_mem_send(http2->session, &bytes);
     return (struct slice){(const char *)bytes, length > 0 ? (size_t)length : 0};
+}
+
+bool http2_is_broken(struct http2 *http2) {
+    if (nghttp2_session_want_read(http2->session) != 0 || (http2->is_leaving && !http2->is_invalid))
+        return false;
+    broken(http2, "what the server sent breaks the protocol");
+    return true;
 }
 
 bool http2_is_leaving(const struct http2 *http2) {

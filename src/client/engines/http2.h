@@ -62,6 +62,10 @@ int http2_feed(struct http2 *http2, const char *bytes, size_t length);
 /* The next bytes to send, until the next call; empty: none. */
 struct slice http2_output(struct http2 *http2);
 
+/* Whether the connection must end, as the server has broken the protocol: http2_problem says how,
+ * and the output that was taken tells the server. */
+bool http2_is_broken(struct http2 *http2);
+
 /* The server will take no more requests on this connection, but answers those that it has. */
 bool http2_is_leaving(const struct http2 *http2);
 

@@ -33,6 +33,8 @@ void failure_advice(const struct load *load, const struct summary *summary,
     if (is_token_refused(problem))
         say = load->token.length > 0 ? "the token of --token-file is not this server's"
                                      : "this server requires a token: give --token-file FILE";
+    else if (strstr(problem, "the server's certificate: ") != NULL)
+        say = "name who signed it with --cafile FILE, or accept any with --insecure";
     else if (summary->answered == 0 && load->top > 0 && is_foreign(problem))
         say = is_http ? "the reply is not Regatta's: for another server give --path / (in a study: "
                         "path = \"/\")"

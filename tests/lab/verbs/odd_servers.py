@@ -15,8 +15,6 @@ EARLY = 3
 """So many first requests get no good answer: a time could be over before the first one comes."""
 SLOW_S = 0.08
 LATE_S = 1.5
-FRAME = b"\0\0\0\4\0\0\0\0\0"
-"""HTTP/2's settings, with none."""
 
 
 def whole(body: bytes = b"hello", status: bytes = b"200 OK", more: bytes = b"") -> bytes:
@@ -70,8 +68,6 @@ def pong(how: str) -> bytes:
 def handle(connection: socket.socket, how: str) -> None:
     if how == "greets":
         connection.sendall(b"220 ready\r\n")
-    if how == "http2":
-        connection.sendall(FRAME)
     head: list[bytes] = []
     with connection, connection.makefile("rb") as lines:
         for line in lines:
@@ -81,8 +77,6 @@ def handle(connection: socket.socket, how: str) -> None:
             elif how.startswith("pong"):
                 connection.sendall(pong(how))
                 head = []
-            elif how == "http2":
-                return
             elif line == b"\r\n":
                 if not (answer := reply(how, head)):
                     return
@@ -103,7 +97,7 @@ def secured(connection: socket.socket, folder: Path, how: str) -> None:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(folder / "cert.pem", folder / "key.pem")
     with context.wrap_socket(connection, server_side=True) as inside:
-        inside.recv(1)
+        handle(inside, how)
 
 
 def serve(listener: socket.socket, how: str, folder: Path) -> NoReturn:

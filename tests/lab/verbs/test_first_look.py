@@ -59,7 +59,6 @@ def look(server: Server, wanted: Wanted = HTTP, cpus: tuple[int, ...] = (CPU,)) 
     [
         ("two-lengths", HTTP, "Content-Length is not one number", ""),
         ("greets", HTTP, 'it speaks before it is asked ("220 ready")', "--raw and --until"),
-        ("http2", HTTP, "it speaks HTTP/2 alone", "let it serve HTTP/1.1 too"),
         ("six", HTTP, "it listens only on ::1, not on 127.0.0.1", "let it listen on {host}"),
         ("redirect", HTTP, "it answers 302 to GET /", "the path that it leads to with --path"),
         ("locked", HTTP, "it answers 401 to GET /", "into the headers of --request FILE"),
@@ -88,10 +87,12 @@ def test_a_server_that_cannot_be_raced_gets_one_line_with_what_to_do(
 
 @pytest.mark.parametrize("how", ["tls", "tls-told"])
 def test_tls_is_recognised_whatever_a_plain_request_is_told(tmp_path: Path, how: str) -> None:
+    """And raced so."""
     files = ("-keyout", "key.pem", "-out", "cert.pem")
     subprocess.run([*CERTIFICATE.split(), *files], cwd=tmp_path, check=True, capture_output=True)
-    fault = look(server(how, tmp_path)).fault
-    assert fault == "it speaks TLS, and versus asks in plain HTTP/1.1; start it without TLS"
+    seen = look(server(how, tmp_path))
+    assert (seen.fault, seen.speaks, seen.expected[0].most) == (None, "https", 5)
+    assert list(notes([seen])) == [f"asked in: {how} https"]
 
 
 @pytest.mark.parametrize(
