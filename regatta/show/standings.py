@@ -5,6 +5,7 @@ ratio within blocks, but not in a figure.
 """
 
 import math
+from collections.abc import Sequence
 
 from regatta.judge.columns import AgainstBest
 from regatta.judge.results import Analysis, CellResult, Group, rate_words
@@ -77,9 +78,7 @@ BRIEF = (PRIMARY, COMPANIONS, BUSY, P99, THROUGHPUT)
 def standings(group: Group, verdict: Verdict, step: int) -> Table:
     """A row a contender: each figure as a ratio to the best of its column, and below it itself."""
     relative = relative_figures(group, step)
-    columns = list(STANDINGS)
-    if any(result.estimates["server", COMPANIONS.name].value for result in group.at(step)):
-        columns.insert(1, COMPANIONS)
+    columns = with_companions(STANDINGS, group, step)
     rows = tuple(
         Row(
             name,
@@ -94,6 +93,12 @@ def standings(group: Group, verdict: Verdict, step: int) -> Table:
         Heading(*HEADINGS[of.name], of.says, DECIDES if of in BRIEF else OPEN) for of in columns
     ]
     return Table("", seen_sentence(group, step), (Heading("design"), *header), rows)
+
+
+def with_companions(columns: Sequence[Metric], group: Group, step: int) -> list[Metric]:
+    """Their CPU time behind the first column, if any server has companions."""
+    used = any(result.estimates["server", COMPANIONS.name].value for result in group.at(step))
+    return [*columns[:1], *[COMPANIONS] * used, *columns[1:]]
 
 
 def _remarks(result: CellResult) -> tuple[str, ...]:

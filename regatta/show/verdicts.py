@@ -52,7 +52,8 @@ def mark(verdict: Verdict, contender: str) -> str:
 
 def verdict_sentence(group: Group, verdict: Verdict) -> str:
     where = group.axis.over_all() if verdict.at is None else group.axis.at(verdict.at)
-    names = _named(group, verdict)
+    ahead = verdict.best or ((verdict.front,) if verdict.front else ())
+    names = _named(group, verdict, ahead)
     if verdict.outcome == NOT_MEASURED:
         return f"{where} no ranking: {_missing(verdict)}."
     if verdict.outcome in (ALONE, ONLY):
@@ -111,11 +112,10 @@ def listed(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
-def _named(group: Group, verdict: Verdict) -> list[str]:
-    """The best contenders, or the front-runner if there are none, each with its CPU time."""
+def _named(group: Group, verdict: Verdict, ahead: Sequence[str]) -> list[str]:
+    """The best contenders, or the front-runner, each with its CPU time."""
     cells = [] if verdict.at is None else group.at(verdict.at)
     cpu = {of.cell.contender: value_of(of.estimates["server", PRIMARY.name]) for of in cells}
-    ahead = verdict.best or ((verdict.front,) if verdict.front else ())
     return [f"{name} ({cpu[name]} {PRIMARY.unit})" if name in cpu else name for name in ahead]
 
 
@@ -160,8 +160,9 @@ def _rivals(reasons: Mapping[str, str]) -> str:
 
 def _held_back(group: Group, verdict: Verdict, names: list[str]) -> str:
     if verdict.front in verdict.rivals:
+        [front] = _named(group, verdict, [verdict.front])
         return (
-            f"there is no winner: {names[0]} needs the least server CPU per request, but "
+            f"there is no winner: {front} needs the least server CPU per request, but "
             f"{_why(verdict, verdict.front)}. {_lead(group, verdict)}"
         ).strip()
     unconfirmed = [name for name, why in verdict.rivals.items() if why == UNCONFIRMED]

@@ -19,7 +19,7 @@ from regatta.show.held import rounded_rate, star
 from regatta.show.held import verdict as held_verdict
 from regatta.show.notes import notes
 from regatta.show.numbers import around, detectable, factor, plural, ratio_words
-from regatta.show.standings import HEADINGS
+from regatta.show.standings import HEADINGS, with_companions
 from regatta.show.terminal import draw_table
 from regatta.show.text import put
 from regatta.show.trials import cell_words
@@ -168,13 +168,14 @@ def table(analysis: Analysis, group: Group, step: int) -> Table:
     searched = _searches(analysis, group, step)
     held = {of.cell.contender: of for group in searched for of in group.members}
     warm = {of.contender: of for of in analysis.warm_ups}
-    header = [Heading(""), *(Heading(*HEADINGS[metric.name]) for metric in FIGURES)]
+    columns = with_companions(FIGURES, group, step)
+    header = [Heading(""), *(Heading(*HEADINGS[metric.name]) for metric in columns)]
     header += [Heading(HOLDS, "requests/s")] if held else []
     header += [Heading("warm after", "requests")] if warm else []
     rows = []
     for result in group.at(step):
         name, figures = result.cell.contender, []
-        for metric in FIGURES:
+        for metric in columns:
             value, half = around(result.estimates[side_of(metric), metric.name])
             marked = star(_against(group, step, metric), name)
             figures.append(Figure(f"{value} ±{half}" if half else value, mark=marked))

@@ -112,6 +112,7 @@ def test_what_a_client_bound_cell_costs_is_compared_with_nothing(tmp_path: Path)
     assert (first.value, first.interval) == (value_of(level), interval_of(level))
 
 
+ALIKE = {"cpu_us": {"iterative": 640.0, "thread-per-client": 720.0, "select": 639.0}}
 CHEAP = {"cpu_us": {"iterative": 640.0, "thread-per-client": 720.0, "select": 400.0}}
 
 
@@ -144,6 +145,12 @@ CHEAP = {"cpu_us": {"iterative": 640.0, "thread-per-client": 720.0, "select": 40
             {**CHEAP, "fail": every("select", range(1, 3))},
             {},
             "but it failed in 2 of 10 trials",
+            "select needs the least server CPU, but it failed in 2 of 10 trials",
+        ),
+        (
+            {**ALIKE, "fail": every("select", range(1, 3))},
+            {},
+            "there is no winner: select (",
             "select needs the least server CPU, but it failed in 2 of 10 trials",
         ),
         # At one of several steps.
