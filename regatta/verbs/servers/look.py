@@ -57,6 +57,7 @@ P99_FACTOR = 5
 P99_LIMITS_MS = (DEFAULT_P99_LIMIT_MS, 100.0, 200.0, 500.0, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4)
 NS_PER_MS = 1e6
 SERVER_ERROR = 500
+MOST_SAID = 200
 ONLY_IPV6 = (
     "it listens only on ::1, not on 127.0.0.1 (`localhost` may mean either); let it listen on "
     "{host}, 127.0.0.1 or 0.0.0.0"
@@ -358,11 +359,16 @@ def _requests(setup: TrialSetup, cell: Cell) -> Sequence[Request]:
 
 
 def _not_right(answer: replies.Answer, cell: Cell, server: Side) -> RegattaError:
-    """With what the server said of an error of its own."""
+    """With what the server said of an error of its own: it printed that, or answered so."""
     why = f"it answers {answer.status} to {answer.asked}"
     if cell.requests is not None:
         return RegattaError(f'{why}; correct the request, or expect it: "status": {answer.status}')
-    return server.failure(why) if (answer.status or 0) >= SERVER_ERROR else TrialError(why)
+    if (answer.status or 0) < SERVER_ERROR:
+        return TrialError(why)
+    found = server.failure(why)
+    said = answer.body[:MOST_SAID].decode(errors="replace").strip().partition("\n")[0]
+    readable = "html" not in answer.content_type and said and str(found) == why
+    return TrialError(f"{why}: {said}") if readable else found
 
 
 def check_stopped(server: Side) -> None:

@@ -68,7 +68,7 @@ def look(server: Server, wanted: Wanted = HTTP, cpus: tuple[int, ...] = (CPU,)) 
         ("daemon", HTTP, "", "it must stay in the foreground"),
         ("garbage", HTTP, "does not begin with an HTTP/1.x status line", ""),
         ("short", HTTP, "the server closed the connection", ""),
-        ("unready", Wanted(ready_timeout_s=1), "it answers 503 to GET /; ", ""),
+        ("unready", Wanted(ready_timeout_s=1), "it answers 503 to GET /: hello", ""),
         ("late", Wanted(ready_timeout_s=1), "was not ready within 1 s", "--ready-timeout"),
         ("pong-closes", RAW, "not again on the same connection", "add --short if it closes"),
         ("pong-twice", RAW, "does not answer --raw so that --until matches: bytes follow", ""),
