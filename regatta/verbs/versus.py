@@ -136,7 +136,8 @@ SEARCH_EACH_S, MOST_SEARCHES = 20.0, 12
     ready=typer.Option(
         metavar="HOW",
         help="When a server is ready: port (it listens), answer (it answers), http:/PATH (that is "
-        "answered), log:TEXT (it prints that).",
+        "answered), log:TEXT (it prints that). NAME=HOW: when one of --with is, by port or "
+        "log:TEXT. Repeatable.",
         rich_help_panel=NEEDS,
         show_default="port, or answer if that is later",
     ),
@@ -221,7 +222,7 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
     beside: list[str] | None = None,
     setup: str | None = None,
     teardown: str | None = None,
-    ready: str | None = None,
+    ready: list[str] | None = None,
     ready_timeout: str | None = None,
     p99_limit: float | None = None,
     account: list[str] | None = None,
@@ -305,7 +306,7 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
         if ready_timeout is None
         else max(1, parse_pause(ready_timeout, "--ready-timeout")),
         p99_limit_ms=p99_limit,
-        needs=needs_of(env, beside, {"setup": setup, "teardown": teardown, "ready": ready}),
+        needs=needs_of(env, beside, ready, {"setup": setup, "teardown": teardown}),
     )
     programs, here, counts = discover(), Path.cwd(), numbers("--scale", scale, MAX_CPUS)
     started_in = here / (cwd or "")

@@ -1,8 +1,11 @@
 """What a server needs: its environment, a folder, a program beside it, set-up and teardown."""
 
+import json
 import os
 import shlex
+import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -11,13 +14,20 @@ from regatta.errors import StudyError
 from regatta.record.study import keys
 from regatta.record.study.contender import Contender
 from regatta.record.study.cpus import cpus_of
-from tests.commands import run
+from tests.commands import run, run_well
 from tests.e2e.needy_server import SPIN_S
 from tests.e2e.racing import environment, needs_programs, needs_two_cpus, regatta
 from tests.ledgers import rows
 from tests.servers import program
 
 NEEDY = shlex.join([sys.executable, str(Path(__file__).with_name("needy_server.py"))])
+WEB = Path(__file__).with_name("postgres_server.py")
+DATABASE = "-D {0}/data -k {0} -p {{port}}"
+TABLE = "DROP TABLE IF EXISTS item; CREATE TABLE item AS SELECT 7 AS id, 7::text AS name"
+OF_DATABASE = (
+    "SELECT contender, AVG(value / answered) FROM counter JOIN trial ON trial.id = trial_id "
+    "JOIN cell ON cell.id = cell_id WHERE event = 'companions-time' GROUP BY contender"
+)
 SHORT = ("--time", "1s", "--warmup-limit", "0", "--connections", "2", "--seed", "1")
 
 pytestmark = [needs_programs, needs_two_cpus]
@@ -36,6 +46,7 @@ def test_all_that_versus_offers(tmp_path: Path) -> None:
     )
     done = run(*regatta("versus", *words, *SHORT), cwd=tmp_path, env=environment(), timeout=300)
     assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
+    assert "companions" in done.stdout
     assert "companions" in (tmp_path / "race" / "summary.md").read_text()
     used = rows(
         tmp_path / "race",
@@ -48,6 +59,51 @@ def test_all_that_versus_offers(tmp_path: Path) -> None:
     assert len(log) >= 2 * len(used)
     assert log == ["up", "down"] * (len(log) // 2)
     assert not (tmp_path / "home" / "filled").exists()
+
+
+def test_what_runs_beside_a_failed_server_is_stopped_in_order(tmp_path: Path) -> None:
+    beside = "trap 'echo down >>log; exit' TERM; echo up; while :; do sleep 0.01; done; : {port}"
+    words = ("--with", f"db=sh -c {shlex.quote(beside)}", "--ready", "db=log:up")
+    words += ("--setup", "echo set up >>log; exit 3")
+    server = f"{sys.executable} -m http.server {{port}}"
+    command = regatta("versus", f"a={server}", f"b={server}", *words)
+    done = run(*command, cwd=tmp_path, env=environment(), timeout=60)
+    assert "its setup failed (exit status 3)" in done.stderr
+    assert (tmp_path / "log").read_text() == "set up\ndown\n" * 2
+
+
+POSTGRES = max(Path("/usr/lib/postgresql").glob("*/bin/postgres"), default=Path())
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not POSTGRES.is_file(), reason="needs postgresql")
+def test_two_servers_before_a_database_twice(tmp_path: Path) -> None:
+    """A new connection to it for each request costs both more."""
+    with tempfile.TemporaryDirectory(prefix="postgres-") as folder:
+        other = ("setpriv", "--reuid", "postgres", "--regid", "postgres", "--clear-groups")
+        user = other if os.geteuid() == 0 else ()  # postgres refuses root
+        if user:
+            shutil.chown(folder, "postgres", "postgres")
+        begin = (POSTGRES.with_name("initdb"), "-D", f"{folder}/data", "-U", "postgres")
+        run_well(*user, *begin, "--auth", "trust", "--no-sync", cwd=folder)
+        words = [
+            f"{how}={shlex.join([sys.executable, str(WEB)])} {how} {{port}} {{db}}"
+            for how in ("kept", "anew")
+        ]
+        words += ("--with", shlex.join([*user, str(POSTGRES), *DATABASE.format(folder).split()]))
+        words[-1] = f"db={words[-1]}"
+        words += ("--ready", "db=log:ready to accept connections")
+        words += ("--setup", f"psql -q -h 127.0.0.1 -p {{db}} -U postgres -c '{TABLE}'")
+        for turn in ("first", "second"):
+            race = ("--time", "30s", "--connections", "4", "--json", "--out", turn)
+            command = regatta("versus", *words, *race)
+            done = run(*command, cwd=tmp_path, env=environment(), timeout=300)
+            assert done.returncode == 0, done.stderr
+            [group] = json.loads(done.stdout)["groups"]
+            verdict = group["overall"]
+            assert (verdict["front"], verdict["worse"]) == ("kept", ["anew"]), verdict
+            of_database = dict(rows(tmp_path / turn, OF_DATABASE))
+            assert of_database["anew"] > 5 * of_database["kept"] > 0
 
 
 def test_one_cpu_or_all(tmp_path: Path) -> None:
@@ -78,6 +134,9 @@ def test_one_cpu_or_all(tmp_path: Path) -> None:
         (("--with", "port=x {port}"), "a name of small letters and _"),
         (("--with", "db=x"), "has a command of db without {port}"),
         (("--cwd", "nowhere"), "nowhere"),
+        (("--ready", "db=port"), "names db, but `with` does not"),
+        (("--ready", "port", "--ready", "answer"), "--ready answer: a server has one"),
+        (("--with", "db=x {port}", "--ready", "db=answer"), "it must be port or log:TEXT"),
         (("--ready", "soon"), "port, line, answer, http:/PATH or log:TEXT"),
         (("--ready", "http:healthz"), "port, line, answer, http:/PATH or log:TEXT"),
         (("--setup", "echo no >&2; exit 3"), "its setup failed (exit status 3): no"),

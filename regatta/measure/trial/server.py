@@ -43,7 +43,7 @@ from regatta.record.counters import (
     not_supported,
 )
 from regatta.record.study import Contender
-from regatta.record.study.contender import ANSWER, HTTP, placeholders
+from regatta.record.study.contender import ANSWER, HTTP, PORT, log_line, placeholders
 from regatta.record.study.limits import LOOPBACK, NETNS, scans_each_request
 
 SUMMARY = "server.json"
@@ -180,7 +180,11 @@ def start_contender(
         its_port = place.ask(free_port, network)
         own = values | {"port": str(its_port)}
         server.accompany(
-            name, contender.started(words, own), contender.variables(own), network, its_port
+            name,
+            contender.started(words, own),
+            contender.variables(own),
+            (network, its_port),
+            log_line(contender.with_ready.get(name, PORT)),
         )
         values[name] = str(its_port)
     setup_words, teardown = (

@@ -7,6 +7,7 @@ host of its program, its caller may be on another, and nothing is sent between t
 from __future__ import annotations
 
 import os
+import re
 import signal
 import time
 from collections.abc import Mapping, Sequence
@@ -204,23 +205,27 @@ class Side(SideProgram, AbstractContextManager["Side"]):
                 self.tear_down()
         finally:
             for companion in self.companions:
-                companion.leave()
+                companion.dismiss()
 
     def accompany(
         self,
         name: str,
         program: Sequence[str],
         environment: Mapping[str, str],
-        network: int | str,
-        port: int,
+        listens: tuple[int | str, int],
+        prints: re.Pattern[str] | None,
     ) -> None:
-        """Starts a program beside it, on the same CPUs; waits until it listens at its port."""
+        """Starts a program beside it, on the same CPUs; waits until it listens at this port of a
+        network, or prints such a line."""
         # Its files must not be those of a side.
         companion = Side(self.where, f"with-{name}", self.folder, accounted=True)
         self.companions += (companion,)
         companion.contends(self.patience_s)
         companion.start(program, Perf(), (), environment=environment)
-        companion.wait_listening(network, port)
+        if prints is None:
+            companion.wait_listening(*listens)
+        else:
+            companion.wait_printed(prints)
 
     def prepare(
         self,
@@ -248,9 +253,19 @@ class Side(SideProgram, AbstractContextManager["Side"]):
         for companion in self.companions:
             if companion.ended():
                 raise companion.failure(f"{companion.name} exited before the server was stopped")
-            with suppress(TrialError):  # how it ends says nothing of the server
-                companion.stop(may_die=True)
-            companion.leave()
+            companion.dismiss()
+
+    def dismiss(self) -> None:
+        """Ends a companion in order, so that what it keeps in files serves its next start; how it
+        ends says nothing of the server."""
+        try:
+            with suppress(TrialError, OSError):
+                if self.started is not None and not self.has_left:
+                    if self.pid is None:
+                        self.find_program()
+                    self.stop(may_die=True)
+        finally:
+            self.leave()
 
     def tear_down(self) -> None:
         """Once."""

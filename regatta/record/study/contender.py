@@ -91,6 +91,10 @@ def read_ready(value: Any) -> Any:
     return value
 
 
+def is_ready_beside(how: str) -> bool:
+    return how == PORT or (how.startswith(LOG) and how != LOG)
+
+
 def read_pattern(value: Any) -> Any:
     try:
         return re.compile(value)
@@ -127,6 +131,8 @@ class Contender(keys.TomlTable):
     gets in place of its {NAME}."""
     command: Command = ()
     """With the placeholders {host}, {port}, {cpus} and {folder}; empty: its image's own."""
+    with_ready: dict[str, Annotated[str, Must("port or log:TEXT", is_ready_beside)]] = {}
+    """By name of a companion, as `ready`; the others are ready when they listen."""
     env: dict[keys.Text, Script] = Field(default_factory=dict)
     """More variables of its environment; values may have placeholders, as the next ones."""
     cpus: Annotated[int, keys.whole(1, limits.MAX_CPUS)] | None = None
@@ -189,6 +195,8 @@ class Contender(keys.TomlTable):
         for name, words in self.companions.items():
             if not any("{port}" in word for word in words):
                 yield "with", f"has a command of {name} without {{port}}; it gets a port of its own"
+        if unknown := [name for name in self.with_ready if name not in self.companions]:
+            yield "with_ready", f"names {unknown[0]}, but `with` does not; correct the name"
         yield from self.mistakes_in_protocol()
         if self.ready_line is not None and self.ready == PORT and self.has("ready"):
             yield "ready_line", 'is only for ready = "line"; remove one of them'
@@ -211,7 +219,7 @@ class Contender(keys.TomlTable):
     def mistakes_in_address(self) -> Iterator[tuple[str, str]]:
         if self.address is None and self.account is not None:
             yield "account", "is only for a server that runs already; add its `address`"
-        of_a_start = ("command", "port", "image", "env", "cpus", "cwd", "companions")
+        of_a_start = ("command", "port", "image", "env", "cpus", "cwd", "companions", "with_ready")
         started_by = (*of_a_start, "setup", "teardown")
         for key in filter(self.has, started_by if self.address is not None else ()):
             yield (
@@ -233,9 +241,7 @@ class Contender(keys.TomlTable):
     @property
     def printed_when_ready(self) -> re.Pattern[str] | None:
         """What a line matches that it prints then."""
-        if self.ready.startswith(LOG):
-            return re.compile(re.escape(self.ready.removeprefix(LOG)))
-        return self.ready_line
+        return log_line(self.ready) or self.ready_line
 
     def started(self, words: Sequence[str], values: Mapping[str, str]) -> list[str]:
         """The command line of these words, with placeholders filled in, in its folder."""
@@ -249,6 +255,11 @@ class Contender(keys.TomlTable):
     def words(self, host: str, port: int, cpus: Sequence[int], folder: Path) -> list[str]:
         """The command with all placeholders filled in, but for those of companions."""
         return self.started(self.command, placeholders(host, port, cpus, folder))
+
+
+def log_line(ready: str) -> re.Pattern[str] | None:
+    """What a line of `log:TEXT` matches; None for others."""
+    return re.compile(re.escape(ready.removeprefix(LOG))) if ready.startswith(LOG) else None
 
 
 def placeholders(host: str, port: int, cpus: Sequence[int], folder: Path) -> dict[str, str]:

@@ -245,12 +245,19 @@ def check_shell(word: str, name: str, text: str) -> None:
 def needs_of(
     env: Sequence[str] | None,
     beside: Sequence[str] | None,
+    ready: Sequence[str] | None,
     more: Mapping[str, str | None],
 ) -> dict[str, Any]:
     """Keys of `[contenders.NAME]`; those that are not given are left out."""
+    of_beside = [how for how in ready or () if re.match("[a-z_]+=", how)]
+    own = [how for how in ready or () if how not in of_beside]
+    if len(own) > 1:
+        raise UsageError(f"--ready {own[1]}: a server has one; of one of --with write NAME=HOW")
     found = {
         "env": values_of("--env", env or ()),
         "with": values_of("--with", beside or ()),
+        "ready": own[0] if own else None,
+        "with_ready": values_of("--ready", of_beside),
         **more,
     }
     return {key: value for key, value in found.items() if value}

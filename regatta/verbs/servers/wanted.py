@@ -148,8 +148,11 @@ def study_of(
 
 def study_text(servers: Sequence[Server], wanted: Wanted, folder: Path) -> str:
     """`folder`: where the study will lie; commands below it are named relative to it."""
-    # Images share one port, and set-ups what they set up; the first requests come in one go.
-    shared = any(server.image for server in servers) or {"setup", "teardown"} & {*wanted.needs}
+    # Images share one port, set-ups what they set up, and databases their folder; the first
+    # requests come in one go.
+    shared = any(server.image for server in servers) or {"with", "setup", "teardown"} & {
+        *wanted.needs
+    }
     at_once = wanted.cold is None and not shared
     lines = [
         "# Written by regatta versus; race it again with: regatta race FILE",

@@ -154,6 +154,12 @@ def test_why_takes_blocks_of_its_own_if_there_is_time() -> None:
     assert "there is no time for --why" in said[0]
 
 
+@pytest.mark.parametrize("needs", [{"with": {"db": "x {port}"}}, {"setup": "x"}, {}])
+def test_servers_that_may_share_what_they_need_do_not_run_at_once(needs: dict[str, str]) -> None:
+    text = study_text([MINE], Wanted(needs=needs), Path.cwd())
+    assert fake_races.parse(text).slices == (1 if needs else 4)
+
+
 def test_few_blocks_are_rotated() -> None:
     assert (BLOCKS.fewest, FEW_BLOCKS.fewest) == (6, 3)
     assert len(FEW_BLOCKS.ways(3)) > 100
