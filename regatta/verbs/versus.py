@@ -103,7 +103,7 @@ SEARCH_EACH_S, MOST_SEARCHES = 20.0, 12
     ),
     cwd=typer.Option(
         metavar="DIR",
-        help="Where the servers are started.",
+        help="Where commands are started; shipped contenders have folders of their own.",
         exists=True,
         file_okay=False,
         rich_help_panel=NEEDS,

@@ -282,6 +282,12 @@ BUILD = "build"
 
 def read_folders(folder: Path, designs: Collection[str]) -> dict[str, Contender]:
     """The contenders of this folder by name; StudyError if there are none."""
+    contents = contents_of_folders(folder, designs)
+    return {name: read_content(folder / name, contents[name], designs) for name in contents}
+
+
+def contents_of_folders(folder: Path, designs: Collection[str]) -> dict[str, dict[str, Any]]:
+    """Their files, unchecked, with {folder} filled in."""
     files = sorted(folder.glob(f"*/{FILE}"))
     if not files:
         raise StudyError(f"`contenders_from`: no folder in {folder} has a {FILE}")
@@ -291,29 +297,31 @@ def read_folders(folder: Path, designs: Collection[str]) -> dict[str, Contender]
             raise StudyError(f"`contenders_from`: {here} has no valid name; use {needed}")
         if here.name in designs:
             raise StudyError(f"`contenders_from`: {here} has a design's name; rename it")
-    return {file.parent.name: read_file(file, designs) for file in files}
+    return {file.parent.name: content_of_file(file) for file in files}
 
 
-def of_folder(value: Any, folder: str) -> Any:
+def content_of_file(file: Path) -> dict[str, Any]:
+    here = file.parent
+    try:
+        content: dict[str, Any] = of_folder(keys.content_of(keys.text_of(file), "it"), here)
+    except StudyError as error:
+        raise StudyError(f"{file}: {error}") from error
+    if (here.parent / BUILD).is_file():
+        content.setdefault("install", f"{here.parent / BUILD} {here.name}")
+    return content
+
+
+def of_folder(value: Any, folder: Path) -> Any:
     """With {folder} filled in."""
     if isinstance(value, dict):
         return {name: of_folder(each, folder) for name, each in value.items()}
-    if isinstance(value, tuple):
-        return tuple(of_folder(each, folder) for each in value)
-    return value and value.replace(FOLDER, folder)
+    if isinstance(value, list):
+        return [of_folder(each, folder) for each in value]
+    return filled(value, {"folder": str(folder)}) if isinstance(value, str) else value
 
 
-def read_file(file: Path, designs: Collection[str]) -> Contender:
-    here = file.parent
+def read_content(here: Path, content: dict[str, Any], designs: Collection[str]) -> Contender:
     try:
-        content = keys.content_of(keys.text_of(file), "it")
-        found = keys.read(Contender, content, designs=designs, folder=here)
+        return keys.read(Contender, content, designs=designs, folder=here)
     except StudyError as error:
-        raise StudyError(f"{file}: {error}") from error
-    changes: dict[str, Any] = {
-        name: of_folder(getattr(found, name), str(here))
-        for name in ("command", "companions", "env", "cwd", "setup", "teardown", "needs")
-    }
-    if found.install is None and (here.parent / BUILD).is_file():
-        changes["install"] = f"{here.parent / BUILD} {here.name}"
-    return found.model_copy(update=changes)
+        raise StudyError(f"{here / FILE}: {error}") from error

@@ -9,7 +9,7 @@ import shlex
 import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from itertools import chain, count
 from pathlib import Path
@@ -19,8 +19,15 @@ from regatta.errors import PlacementError, StudyError, UsageError
 from regatta.judge.regression import AGAIN, BASE, HEAD
 from regatta.measure.places.containers.engine import Engine, find_engine, need_image
 from regatta.record.study import Contender, load_study
-from regatta.record.study.contender import ACCOUNT, ADDRESS, read_folders
+from regatta.record.study.contender import (
+    ACCOUNT,
+    ADDRESS,
+    contents_of_folders,
+    of_folder,
+    read_folders,
+)
 from regatta.record.study.find import Design, shipped_folders
+from regatta.record.study.keys import content_of
 from regatta.record.study.limits import HTTPS, NAME_PATTERN
 
 FEWEST = 2
@@ -53,8 +60,8 @@ class Server:
     """With {host}, {port} and {cpus} still in it."""
     folder: Path | None = None
     """Where the command is started; None: in the empty folder of its trial."""
-    ready_line: str | None = None
-    """A regular expression for what it prints when it is ready; None: it listens then."""
+    keys: Mapping[str, Any] = field(default_factory=dict)
+    """Of a shipped contender's file: how it is started."""
     was_early: bool = False
     """Whether it is ready, or listens, before it can answer."""
     image: str | None = None
@@ -303,28 +310,38 @@ def with_unique_names(servers: Sequence[Server]) -> list[Server]:
 def shipped_contenders(designs: Sequence[Design]) -> dict[str, Server]:
     """Those that speak HTTP: of contenders/*/contender.toml and, in place of one of the same name,
     of the studies beside it."""
-    found: dict[str, tuple[Contender, Path]] = {}
+    found: dict[str, Server] = {}
+    named = [design.name for design in designs]
     for folder in {shipped.parent / "contenders" for shipped in shipped_folders()}:
         if folder.is_dir():
-            read = read_folders(folder.resolve(), [design.name for design in designs])
-            found |= {name: (contender, folder) for name, contender in read.items()}
+            contents = contents_of_folders(folder.resolve(), named)
+            found |= shipped(contents, read_folders(folder.resolve(), named), folder)
         for file in sorted(folder.glob("*/*.toml")):
             with suppress(StudyError):  # of a design that this build lacks; nobody asked for it
-                contenders = load_study(file, designs).contenders
-                beside = file.resolve().parent
-                found |= {
-                    name: (contender, beside)
-                    for name, contender in contenders.items()
-                    if contender.dialect == "http"
-                }
-    return {name: shipped_server(name, *found[name]) for name in found}
+                study, beside = load_study(file, designs), file.resolve().parent
+                tables = of_folder(content_of(study.toml, "it")["contenders"], beside)
+                found |= shipped(tables, study.contenders, beside)
+    return found
 
 
-def shipped_server(name: str, contender: Contender, folder: Path) -> Server:
-    words = tuple(word.replace("{folder}", str(folder)) for word in contender.command)
-    line = contender.ready_line.pattern if contender.ready_line is not None else None
-    missing = contender.missing(folder)
-    return Server(name, False, words, ready_line=line, path=contender.path, missing=missing)
+def shipped(
+    contents: Mapping[str, Any], contenders: Mapping[str, Contender], folder: Path
+) -> dict[str, Server]:
+    return {
+        name: Server(
+            name,
+            design=False,
+            command=tuple(of_folder([*contenders[name].command], folder)),
+            path=contenders[name].path,
+            missing=contenders[name].missing(folder),
+            keys={key: value for key, value in content.items() if key not in NOT_OF_A_START},
+        )
+        for name, content in contents.items()
+        if contenders[name].dialect == "http"
+    }
+
+
+NOT_OF_A_START = ("title", "needs", "install", "serves", "path", "requests", "dialect", "twin_of")
 
 
 EXPOSED = ("image", "inspect", "--format", "{{json .Config.ExposedPorts}}")

@@ -33,6 +33,8 @@ SEARCH_BLOCKS = 3
 """The fewest whose ratio can be told from 1."""
 SLICES = 4
 TRIAL_S = 1.0
+SHARED = ("with", "setup", "teardown", "port")
+"""Keys of servers that cannot run at the same time."""
 SHARE = 0.5
 """Of what the weakest holds: the rate at which all are compared."""
 
@@ -106,6 +108,8 @@ class Wanted:
             )
         if self.needs and len(running) == len(servers):
             raise UsageError("all servers run already, and need nothing; remove what starts them")
+        if self.needs and all(server.design for server in servers):
+            raise UsageError("designs need nothing; remove what starts servers of your own")
         paths = [server.path for server in servers if server.address is not None and server.path]
         if paths and options:
             raise UsageError(
@@ -150,9 +154,8 @@ def study_text(servers: Sequence[Server], wanted: Wanted, folder: Path) -> str:
     """`folder`: where the study will lie; commands below it are named relative to it."""
     # Images share one port, set-ups what they set up, and databases their folder; the first
     # requests come in one go.
-    shared = any(server.image for server in servers) or {"with", "setup", "teardown"} & {
-        *wanted.needs
-    }
+    keys = {*wanted.needs}.union(*(server.keys for server in servers))
+    shared = any(server.image for server in servers) or {*SHARED} & keys
     at_once = wanted.cold is None and not shared
     lines = [
         "# Written by regatta versus; race it again with: regatta race FILE",
@@ -201,29 +204,30 @@ def contender(server: Server, wanted: Wanted, folder: Path) -> Iterator[str]:
     if server.folder is not None:
         here = server.folder.resolve()
         cwd = "{folder}" if here == folder.resolve() else str(here)
-    is_line = server.ready_line is not None and not server.was_early
-    ready = "answer" if server.was_early else "line" if is_line else None
     needs = wanted.needs if server.address is None else {}
-    yield from pairs(
-        address=server.address,
-        account=server.account,
-        speaks=speaks if (speaks := server.speaks or wanted.spoken(server)) != HTTP else None,
-        streams=wanted.streams,
-        cpus=server.cpus,
-        ready_timeout_s=wanted.ready_timeout_s,
-        **{
-            "ready": ready,
-            "ready_line": server.ready_line if is_line and "ready" not in needs else None,
-            **needs,
-        },
-        image=server.image,
-        port=server.port,
+    replaced = {"ready_line"} if "ready" in needs else set()
+    own = {key: value for key, value in server.keys.items() if key not in replaced}
+    asked = {
+        key: own[key] | value if key in own and isinstance(value, dict) else value
+        for key, value in needs.items()
+    }
+    given = {
+        "ready": "answer" if server.was_early else None,
+        "address": server.address,
+        "account": server.account,
+        "speaks": speaks if (speaks := server.speaks or wanted.spoken(server)) != HTTP else None,
+        "streams": wanted.streams,
+        "cpus": server.cpus,
+        "ready_timeout_s": wanted.ready_timeout_s,
+        "image": server.image,
+        "port": server.port,
         # Process 1 of a container ignores a signal that it has no handler for.
-        stop_signal="SIGKILL" if server.image else None,
-        cwd=cwd,
-        shell=True if server.shell else None,
-        command=server.shell or server.command or None,
-    )
+        "stop_signal": "SIGKILL" if server.image else None,
+        "cwd": cwd,
+        "shell": True if server.shell else None,
+        "command": None if own else server.shell or server.command or None,
+    }
+    yield from pairs(**own | {key: of for key, of in given.items() if of is not None} | asked)
     if wanted.requests is not None:
         file, here = wanted.requests.absolute(), folder.absolute()
         yield from pairs(requests=str(file.relative_to(here) if here in file.parents else file))

@@ -1,5 +1,6 @@
 """What the words of a command line are taken for, and what is said of those that are none."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 from regatta.errors import UsageError
 from regatta.record.study import parse_study
 from regatta.record.study.find import Design
+from regatta.verbs.servers import servers as module
 from regatta.verbs.servers.servers import Server, read_servers, same_commands, scaled
 from regatta.verbs.servers.wanted import BLOCKS, Wanted, study_text
 
@@ -32,6 +34,30 @@ def test_designs_commands_and_shipped_contenders_mix() -> None:
     ]
     assert servers[1].command == (PYTHON, "-m", "http.server", "{port}")
     assert servers[2].command[0].endswith("/contenders/nginx/serve")
+
+
+def test_a_shipped_contender_is_started_as_its_file_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "contenders" / "mine").mkdir(parents=True)
+    (tmp_path / "contenders" / "mine" / "contender.toml").write_text(
+        'shell = true\ncommand = "exec {folder}/serve {port} {db} ${folder}"\ncwd = "{folder}"\n'
+        'env = { A = "{folder}/a", B = "b" }\nwith = { db = "x {port}" }\nsetup = "fill {db}"\n'
+        'teardown = "drop"\nready_line = "up"\nready_timeout_s = 7\nstop_signal = "SIGINT"\n'
+    )
+    monkeypatch.setattr(module, "shipped_folders", lambda: [tmp_path / "studies"])
+    here = tmp_path / "contenders" / "mine"
+    needs = {"env": {"B": "c"}, "teardown": "mop"}
+    text = study_text(read("mine", "epoll"), Wanted(needs=needs), tmp_path)
+    found = parse_study(text, DESIGNS, tmp_path).contenders["mine"]
+    assert found.words("h", 80, (0,), tmp_path)[:3] == ["env", "-C", str(here)]
+    assert found.command[-1] == f"exec {here}/serve {{port}} {{db}} ${{folder}}"
+    assert found.env == {"A": f"{here}/a", "B": "c"}
+    assert (found.companions, found.setup) == ({"db": ("/bin/sh", "-c", "x {port}")}, "fill {db}")
+    assert (found.teardown, found.ready_timeout_s) == ("mop", 7)
+    assert (found.printed_when_ready, found.stop_signal.name) == (re.compile("up"), "SIGINT")
+    text = study_text(read("mine", "epoll"), Wanted(needs={"ready": "port"}), tmp_path)
+    assert parse_study(text, DESIGNS, tmp_path).contenders["mine"].printed_when_ready is None
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,8 @@ def test_a_design_answers_only_its_own_paths() -> None:
     asked.check([MINE], CLIENT)
     with pytest.raises(UsageError, match="epoll is a design"):
         asked.check([Server("epoll", True), MINE], CLIENT)
+    with pytest.raises(UsageError, match="designs need nothing"):
+        Wanted(needs={"env": {"A": "b"}}).check([Server("epoll", True)] * 2, CLIENT)
 
 
 def test_a_path_in_any_script_is_encoded() -> None:
