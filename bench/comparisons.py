@@ -25,7 +25,7 @@ from bench.loads import (
     newcomers,
     staying,
 )
-from bench.pauses import P99, PausedServer
+from bench.pauses import CLIENTS, P90, P99, PausedServer
 from bench.readings import LIBPROC2, OPEN_READ_CLOSE, PER_PROCESS, ReaderTrial
 from bench.readings import ours as reader
 from bench.rows import Best, Row, ServerTrial, Target, Turns
@@ -146,15 +146,16 @@ def client_rows() -> list[Row]:
         name = f"regatta-client / {other}, {FEW.name}"
         rows.append(Row(name, FEW.name, CLIENT_CPU, ours, peer, Target(1.0)))
         rows.append(Row(f"{name}, throughput", FEW.name, THROUGHPUT, ours, peer, fast))
-    return rows + [pause_row(client) for client in ("regatta-client", "oha", "wrk")]
+    return rows + [pause_row(client, of) for of in (P90, P99) for client in CLIENTS]
 
 
-def pause_row(client: str) -> Row:
-    """Whether the client's p99 is right; ours has a goal."""
+def pause_row(client: str, metric: str) -> Row:
+    """Whether the client's percentile is right; ours has a goal."""
     load = PausedServer(client)
     goal = Target(1.05, down_to=0.95) if client == "regatta-client" else None
     trial = ServerTrial(Ours("epoll"), load)
-    return Row(f"p99 by {load.name}, / true", "pauses", P99, trial, None, goal, PAUSE_BLOCKS)
+    name = f"{metric.split()[1]} by {load.name}, / true"
+    return Row(name, "pauses", metric, trial, None, goal, PAUSE_BLOCKS)
 
 
 def idle_rows() -> list[Row]:

@@ -93,14 +93,33 @@ def test_the_true_p99_is_that_of_evenly_spread_requests() -> None:
     starts = [period * 0.5 for period in range(10)]
     found = pauses.Pauses(starts, [start + 0.1 for start in starts])
     waits = [max(0.0, 0.1 - (request / 2_000) % 0.5) for request in range(10_000)]
-    assert found.true_p99_s() == pytest.approx(np.quantile(waits, 0.99), abs=0.001)
+    for share in pauses.SHARES:
+        true_s = pytest.approx(np.quantile(waits, share), abs=0.001)
+        assert found.true_s(share) == true_s
+
+
+WRK_S = "     50%  150.00us\n     90%    {}\n     99%    {}\n"
 
 
 @pytest.mark.parametrize(
-    ("printed", "seconds"), [("95.20ms", 0.0952), ("873.00us", 873e-6), ("1.20s", 1.2)]
+    ("read", "printed", "seconds"),
+    [
+        (pauses.wrk_s, WRK_S.format("873.00us", "95.20ms"), [873e-6, 0.0952]),
+        (pauses.wrk_s, WRK_S.format("1.20s", "1.50s"), [1.2, 1.5]),
+        (pauses.hey_s, "  90%% in 0.0512 secs\n  99%% in 0.0950 secs\n", [0.0512, 0.095]),
+        (pauses.ab_s, "Percentage served,Time in ms\n90,0.217\n99,1.900\n", [217e-6, 0.0019]),
+        (pauses.vegeta_s, '{"latencies": {"90th": 51200000, "99th": 95e6}}', [0.0512, 0.095]),
+        (
+            pauses.h2load_s,
+            "".join(f"1700000000000000\t200\t{time}\n" for time in range(1_000)),
+            [900e-6, 990e-6],
+        ),
+    ],
 )
-def test_wrks_p99_has_a_unit(printed: str, seconds: float) -> None:
-    assert pauses.wrk_p99_s(f"{WRK}     99%  {printed}\n") == pytest.approx(seconds)
+def test_percentiles_are_read_as_each_client_prints_them(
+    read: pauses.Reader, printed: str, seconds: list[float]
+) -> None:
+    assert read(printed) == pytest.approx(seconds)
 
 
 def row(
