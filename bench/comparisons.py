@@ -150,9 +150,10 @@ def client_rows() -> list[Row]:
 
 
 def pause_row(client: str, metric: str) -> Row:
-    """Whether the client's percentile is right; ours has a goal."""
+    """Whether the client's percentile is right; the p99 of ours has a goal. To catch up after a
+    pause takes time too, which shows in the p90."""
     load = PausedServer(client)
-    goal = Target(1.05, down_to=0.95) if client == "regatta-client" else None
+    goal = Target(1.05, down_to=0.95) if (client, metric) == ("regatta-client", P99) else None
     trial = ServerTrial(Ours("epoll"), load)
     name = f"{metric.split()[1]} by {load.name}, / true"
     return Row(name, "pauses", metric, trial, None, goal, PAUSE_BLOCKS)
