@@ -14,7 +14,7 @@ _regatta_client() {
         options='--watch --top --by --window --group --interval --count --timeout --token-file
             --json --help --version'
     else
-        options='--watch --connections --top --dialect --request --until --requests --expect --path --host --token-file --timeout --load
+        options='--watch --connections --top --dialect --request --until --requests --expect --path --body --host --token-file --timeout --load
             --rounds --duration --per-connection --rate --arrivals --seed --idle --slow
             --tls --cafile --insecure --resume --http2 --streams --grpc --engine
             --threads --sources --cpus --quiet --json --samples --gate-fd --help --version'
@@ -27,7 +27,7 @@ _regatta_client() {
         --load) words='burst closed open' ;;
         --arrivals) words='even poisson' ;;
         --path) words='/top /metrics /healthz' ;;
-        --samples | --token-file | --requests | --expect | --grpc | --cafile)
+        --samples | --token-file | --requests | --body | --expect | --grpc | --cafile)
             compopt -o filenames 2>/dev/null
             mapfile -t COMPREPLY < <(compgen -f -- "$word")
             return

@@ -92,6 +92,7 @@ SEARCH_EACH_S, MOST_SEARCHES = 20.0, 12
         show_default="1",
     ),
     request='JSON lines, sent by "weight": {"method": "POST", "path": "/items", "body": "x"}.',
+    body="A file that is posted to --path.",
     raw=r"Text for servers of another protocol, with \r \n \t \xHH \\.",
     until=typer.Option(metavar="REGEX", help="Where the reply to --raw ends."),
     answers_may_differ="Race servers that answer differently, or each time, unchecked.",
@@ -213,6 +214,7 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
     http2: bool = False,
     streams: int | None = None,
     request: Path | None = None,
+    body: Path | None = None,
     raw: str | None = None,
     until: str | None = None,
     answers_may_differ: bool = False,
@@ -290,6 +292,7 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
         **cpus_of_sides(server_cpus, client_cpus, divides=save is None),
         time_s=time_s,
         requests=request,
+        body=body,
         raw=raw,
         until=until,
         # With less than the fewest, no server could be shown to be warm.

@@ -40,6 +40,7 @@ static const char HELP[] =
     "                        matches; TEXT then has escapes (\\r \\n \\t \\xHH \\\\), no line end\n"
     "      --path P          HTTP: request this path, from any server; only the status (2xx or\n"
     "                        304) and the length of the body are checked\n"
+    "      --body FILE       HTTP: post this file to --path, with its Content-Length\n"
     "      --requests FILE   send the requests of this file in turn, each line WEIGHT TEXT with\n"
     "                        escapes; HTTP adds Host and Content-Length, and WEIGHT:STATUS\n"
     "                        names the status of the reply (docs/formats.md)\n"

@@ -129,6 +129,12 @@ static void read_grpc(struct load *load, const char *path) {
     load->listed = (struct request_list){.written = &only, .count = 1};
 }
 
+static void read_body(struct load *load, const char *path) {
+    char problem[REQUEST_PROBLEM_LIMIT];
+    if (request_body_read(path, load->path, &load->listed, problem) != 0)
+        option_wrong(PROGRAM, "--body %s: %s", path, problem);
+}
+
 static void read_expected(struct load *load, const char *path) {
     char problem[EXPECT_PROBLEM_LIMIT];
     uint32_t requests = load->listed.count > 0 ? load->listed.count : 1;
@@ -354,6 +360,8 @@ static void check_asked(const struct load *load, const struct option_row *rows) 
                          first, NAMES[i]);
         first = NAMES[i];
     }
+    if (option_is_given(rows, "body") && load->path == NULL)
+        option_wrong(PROGRAM, "--body needs --path, to which it is posted");
     if (option_is_given(rows, "expect") &&
         (load->dialect != DIALECT_HTTP || first == NULL || strcmp(first, "top") == 0))
         option_wrong(PROGRAM, "--expect is for --path or --requests of --dialect http");
@@ -373,6 +381,8 @@ static void read_asked(const struct load_options *options, struct load *load) {
         read_requests(load, options->requests_path);
     else if (options->grpc_path != NULL)
         read_grpc(load, options->grpc_path);
+    else if (options->body_path != NULL)
+        read_body(load, options->body_path);
     else if (load->line != NULL && load->until != NULL)
         read_raw(load);
     else if (load->line != NULL)
@@ -434,6 +444,7 @@ void load_options_read(int count, char *arguments[], struct load_options *option
         {"request", .read = read_line},
         {"requests", .text = &options->requests_path},
         {"grpc", .text = &options->grpc_path},
+        {"body", .text = &options->body_path},
         {"expect", .text = &options->expect_path},
         {"until", .text = &options->until},
         {"tls", .set = &load->is_tls},

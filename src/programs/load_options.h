@@ -8,8 +8,9 @@ struct load_options {
     struct load load; /* the description, not yet prepared */
     const char *samples_path;
     const char *cpus;
-    const char *requests_path, *expect_path, *grpc_path, *until; /* NULL: not given */
-    int gate_fd;                                                 /* −1: none */
+    /* NULL: not given */
+    const char *requests_path, *body_path, *expect_path, *grpc_path, *until;
+    int gate_fd; /* −1: none */
     bool json, quiet;
 };
 

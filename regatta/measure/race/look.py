@@ -138,7 +138,7 @@ def answers_of(
     with setup.side(setup.placement.server, SERVER, accounted=True) as server:
         target = start_server(setup, first, (), server)
         for asked, cell in cells.items():
-            file = contender.requests if cell.requests is not None else None
+            file = contender.sent if cell.requests is not None else None
             requests = [Request(path=asked)] if file is None else file.requests
             answers = ask_http(target, requests, TIMES, setup.placement.client, contender.speaks)
             for request, of in zip(requests, answers, strict=True):

@@ -150,11 +150,12 @@ def ask_http(
 
 def spelled(request: Request, target: str) -> bytes:
     """As the client writes it (src/client/load/request.c)."""
-    body = request.body.encode()
+    body = request.payload()
     said = {name.lower() for name in request.headers}
     head = [f"{request.method} {request.path} HTTP/1.1"]
     head += [] if "host" in said else [f"Host: {host_of(target)}"]
-    head += [f"Content-Length: {len(body)}"] if body or request.method in WITH_BODY else []
+    has_length = not request.is_chunked and (body or request.method in WITH_BODY)
+    head += [f"Content-Length: {len(body)}"] if has_length else []
     head += [f"{name}: {value}" for name, value in request.headers.items()]
     return "".join(f"{line}\r\n" for line in (*head, "")).encode() + body
 

@@ -42,8 +42,8 @@ def expected_of(setup: TrialSetup, cell: Cell) -> str | None:
 def give_requests(setup: TrialSetup, cell: Cell, client: Side) -> None:
     """Writes the files that `client_command` names, on the client's host."""
     contender = setup.contenders.get(cell.contender)
-    if cell.requests is not None and contender is not None and contender.requests is not None:
-        client.put(REQUESTS, contender.requests.text())
+    if cell.requests is not None and contender is not None and contender.sent is not None:
+        client.put(REQUESTS, contender.sent.text())
     if (expected := expected_of(setup, cell)) is not None:
         client.put(EXPECTED, expected)
 
@@ -67,7 +67,8 @@ def client_command(setup: TrialSetup, cell: Cell, target: str, options: list[str
     if cell.backlog is not None:
         command += ["--timeout", str(PATIENCE_MS)]
     if cell.requests is not None:
-        command += ["--requests", REQUESTS]
+        sent = setup.contenders[cell.contender].sent
+        command += ["--requests", REQUESTS] if sent is None else sent.options(REQUESTS)
     elif cell.path is not None:
         command += ["--path", cell.path]
     elif cell.request is not None:

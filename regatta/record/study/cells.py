@@ -198,8 +198,8 @@ class CellGroup(keys.TomlTable):
 
     def asked(self, contender: Contender | None) -> dict[str, str | None]:
         """What the contender is asked: its own requests, or those of the group."""
-        if contender is not None and contender.requests is not None:
-            return {"requests": contender.requests.identity()}
+        if contender is not None and contender.sent is not None:
+            return {"requests": contender.sent.identity()}
         asked = {key: getattr(contender, key, None) for key in ("path", "request", "until")}
         for key in ("path", "request"):
             asked[key] = asked[key] or getattr(self, key)

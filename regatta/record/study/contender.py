@@ -16,7 +16,12 @@ from pydantic import BeforeValidator, Field, ValidationInfo
 from regatta.errors import StudyError
 from regatta.record.study import keys, limits
 from regatta.record.study.keys import Must, must, wrong
-from regatta.record.study.request_file import RequestFile, RequestFileError, read_request_file
+from regatta.record.study.request_file import (
+    RequestFile,
+    RequestFileError,
+    read_request_file,
+    read_upload,
+)
 
 SYSTEM_FOLDERS = ("/usr/local/sbin", "/usr/sbin", "/sbin")
 """Often not on the PATH of an ordinary user."""
@@ -45,6 +50,20 @@ def read_requests(value: Any, info: ValidationInfo) -> RequestFile:
     folder = (info.context or {}).get("folder", Path())
     try:
         return read_request_file(folder / value, value)
+    except RequestFileError as error:
+        raise wrong("", f"names {value}, which {error}") from error
+
+
+def read_body(value: Any, info: ValidationInfo) -> RequestFile:
+    """The file, relative to the study's folder."""
+    path = info.data.get("path")
+    if not isinstance(value, str) or not value.isprintable() or not value:
+        raise must("the name of a file")
+    if path is None:
+        raise wrong("", "needs `path`, to which it is posted; add it")
+    folder = (info.context or {}).get("folder", Path())
+    try:
+        return read_upload(folder / value, value, path)
     except RequestFileError as error:
         raise wrong("", f"names {value}, which {error}") from error
 
@@ -160,6 +179,8 @@ class Contender(keys.TomlTable):
     request: RequestLine | None = None
     requests: Annotated[RequestFile, BeforeValidator(read_requests)] | None = None
     """Instead of `path`."""
+    body: Annotated[RequestFile, BeforeValidator(read_body)] | None = None
+    """What is posted to `path`."""
     until: Until | None = None
     """What the reply to `request` ends with."""
     ready: Annotated[str, BeforeValidator(read_ready)] = PORT
@@ -237,6 +258,11 @@ class Contender(keys.TomlTable):
             return None
         advice = "" if self.install is None else f"; run {self.install}"
         return f"{needed} is missing{advice}"
+
+    @property
+    def sent(self) -> RequestFile | None:
+        """Instead of a GET of its path."""
+        return self.requests or self.body
 
     @property
     def printed_when_ready(self) -> re.Pattern[str] | None:

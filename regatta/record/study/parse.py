@@ -152,6 +152,9 @@ def parse_study(
             missing[name] = why
     raced, left_out = without(cells, missing)
     check_slices(table, raced)
+    away = table.placement.placement in {limits.CONTAINERS, limits.HOSTS}
+    if away and (names := [name for name, of in contenders.items() if of.body is not None]):
+        raise StudyError(f"`contenders.{names[0]}.body` is only for clients of this machine")
     return Study.model_construct(
         **dict(table.race),
         **dict(table.placement),

@@ -17,8 +17,11 @@ MAX_REQUESTS = 1_000
 MAX_HEADERS = 100
 MAX_WEIGHTS = 10_000
 """The client's limits (src/client/load/request_file.h), like the largest weight."""
-ADDED = ("content-length", "transfer-encoding", "connection")
+MAX_BODY_BYTES = 256 << 20
+ADDED = ("content-length", "connection")
 """Headers that the client adds where they belong."""
+CHUNKED = "transfer-encoding"
+CHUNK_BYTES = 16 << 10
 METHOD = re.compile(r"(?!CONNECT$)[A-Z-]{1,32}")
 PATH = re.compile(r"/[!-~]{0,8191}|\*")
 NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,256}")
@@ -53,6 +56,7 @@ class Request(keys.TomlTable):
     path: Annotated[str, Must("printable ASCII without blanks, from a / on", PATH.fullmatch)]
     headers: dict[HeaderName, HeaderValue] = {}
     body: Annotated[str, Must('a string; write JSON as "{\\"a\\": 1}"', is_unicode)] = ""
+    """Sent in chunks if `headers` have "Transfer-Encoding": "chunked"."""
     weight: Annotated[int, keys.whole(1, 1_000)] = 1
     status: Annotated[int, keys.whole(200, 599)] | None = None
     """Of the reply; None: any success."""
@@ -60,14 +64,39 @@ class Request(keys.TomlTable):
     def mistakes(self) -> Iterator[tuple[str, str]]:
         if len(self.headers) > MAX_HEADERS:
             yield "headers", f"must be at most {MAX_HEADERS}"
+        encodings = [of for name, of in self.headers.items() if name.lower() == CHUNKED]
+        if any(of.lower() != "chunked" for of in encodings):
+            yield "headers", "have a Transfer-Encoding other than chunked"
+
+    @property
+    def is_chunked(self) -> bool:
+        return any(name.lower() == CHUNKED for name in self.headers)
+
+    def payload(self) -> bytes:
+        """What is sent behind its head."""
+        body = self.body.encode()
+        if not self.is_chunked:
+            return body
+        starts = range(0, len(body), CHUNK_BYTES)
+        chunks = (body[at : at + CHUNK_BYTES] for at in starts)
+        return b"".join(b"%x\r\n%s\r\n" % (len(of), of) for of in (*chunks, b""))
 
     def line(self) -> str:
         """As the client reads it: its weight and status, and its bytes with escapes."""
         head = [f"{self.method} {self.path} HTTP/1.1"]
         head += [f"{name}: {value}" for name, value in self.headers.items()]
-        text = "".join(f"{line}\r\n" for line in (*head, "")) + self.body
+        text = "".join(f"{line}\r\n" for line in (*head, "")).encode() + self.payload()
         turns = f"{self.weight}" if self.status is None else f"{self.weight}:{self.status}"
-        return f"{turns} {''.join(map(escaped, text.encode()))}\n"
+        return f"{turns} {''.join(map(escaped, text))}\n"
+
+
+class Upload(Request):
+    """A file is its body."""
+
+    file: Path
+
+    def payload(self) -> bytes:
+        return self.file.read_bytes()
 
 
 @dataclass(frozen=True)
@@ -76,13 +105,26 @@ class RequestFile:
     """As the study has it."""
     requests: tuple[Request, ...]
 
+    def options(self, listed: str) -> list[str]:
+        """Of the client; `listed`: the file that has `text`."""
+        (first, *_) = self.requests
+        if isinstance(first, Upload):
+            return ["--path", first.path, "--body", str(first.file)]
+        return ["--requests", listed]
+
     def text(self) -> str:
-        """For the client's --requests."""
-        return "".join(request.line() for request in self.requests)
+        """For the client's --requests, which an upload does not have."""
+        return "".join(of.line() for of in self.requests if not isinstance(of, Upload))
+
+    def content(self) -> bytes:
+        (first, *_) = self.requests
+        if isinstance(first, Upload):
+            return f"{first.path}\n".encode() + first.payload()
+        return self.text().encode()
 
     def identity(self) -> str:
         """Its name and a digest of its content: what a ledger records."""
-        digest = hashlib.sha256(self.text().encode()).hexdigest()
+        digest = hashlib.sha256(self.content()).hexdigest()
         return f"{self.name} (sha256 {digest[:DIGEST]})"
 
 
@@ -113,6 +155,18 @@ def read_request_file(path: Path, name: str) -> RequestFile:
     if sum(request.weight for request in requests) > MAX_WEIGHTS:
         raise RequestFileError(f"has weights that add up to more than {MAX_WEIGHTS:,}")
     return RequestFile(name, requests)
+
+
+def read_upload(file: Path, name: str, path: str) -> RequestFile:
+    """RequestFileError if it cannot be read."""
+    try:
+        with file.open("rb") as opened:
+            opened.read(1)
+        if file.stat().st_size > MAX_BODY_BYTES:
+            raise RequestFileError("is larger than 256 MiB")
+    except OSError as error:
+        raise RequestFileError(f"cannot be read: {error.strerror or error}") from error
+    return RequestFile(name, (Upload(method="POST", path=path, file=file.absolute()),))
 
 
 def read_lines(lines: list[str]) -> Iterator[Request]:

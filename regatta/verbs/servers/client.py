@@ -79,8 +79,8 @@ def by_client(
 ) -> Outcome:
     """Asks over one connection, once unless the options say otherwise."""
     contender = setup.contenders.get(cell.contender)
-    if contender is not None and contender.requests is not None:
-        (setup.scratch / REQUESTS).write_text(contender.requests.text(), encoding="utf-8")
+    if contender is not None and contender.sent is not None:
+        (setup.scratch / REQUESTS).write_text(contender.sent.text(), encoding="utf-8")
     timeout = ["--timeout", f"{timeout_s * 1000:.0f}"]
     words = client_command(setup, replace(cell, connections=1), target, [*options, *timeout])
     ended = run(words, setup.scratch)

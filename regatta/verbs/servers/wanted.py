@@ -54,6 +54,8 @@ class Wanted:
     """The race takes no more blocks than fit into it, but for the fewest that carry a verdict."""
     requests: Path | None = None
     """A file of requests, instead of the path."""
+    body: Path | None = None
+    """A file that is posted to the path."""
     raw: str | None = None
     """What servers of another protocol are sent, with escapes, instead of the path."""
     until: str | None = None
@@ -93,7 +95,9 @@ class Wanted:
 
     def check(self, servers: Sequence[Server], client: Path) -> None:
         """UsageError unless all servers can be asked that."""
-        given = {"--path": self.path != ANY, "--request": self.requests, "--raw": self.raw}
+        asks_path = self.path != ANY and self.body is None
+        given = {"--path": asks_path, "--request": self.requests, "--raw": self.raw}
+        given["--body"] = self.body
         options = [option for option, value in given.items() if value not in (None, False)]
         if len(options) > 1:
             raise UsageError(f"{' and '.join(options)} exclude each other; choose one")
@@ -133,6 +137,7 @@ OPTIONS = {
     "request": "--raw",
     "until": "--until",
     "requests": "--request",
+    "body": "--body",
     "p99_limit_ms": "--p99-limit",
     "width_percent": "--width",
 }
@@ -229,12 +234,19 @@ def contender(server: Server, wanted: Wanted, folder: Path) -> Iterator[str]:
     }
     yield from pairs(**own | {key: of for key, of in given.items() if of is not None} | asked)
     if wanted.requests is not None:
-        file, here = wanted.requests.absolute(), folder.absolute()
-        yield from pairs(requests=str(file.relative_to(here) if here in file.parents else file))
+        yield from pairs(requests=within(folder, wanted.requests))
     elif wanted.raw is not None:
         yield from pairs(dialect="line", request=wanted.raw, until=wanted.until)
     else:
         yield from pairs(path=server.path or wanted.encoded_path)
+        if wanted.body is not None:
+            yield from pairs(body=within(folder, wanted.body))
+
+
+def within(folder: Path, file: Path) -> str:
+    """Its name in this folder, or its whole one elsewhere."""
+    file, here = file.absolute(), folder.absolute()
+    return str(file.relative_to(here) if here in file.parents else file)
 
 
 def pairs(**values: Any) -> list[str]:

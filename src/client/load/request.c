@@ -61,9 +61,14 @@ static int build_request(struct request *request, const struct written_request *
     request->is_large = text.length - head_length > LARGE_REQUEST;
     request->status = written->status;
     int outcome = 0;
-    for (int kind = 0; kind < 4 && outcome == 0; kind++)
+    for (int kind = 0; kind < (is_http ? 2 : 4) && outcome == 0; kind++)
         outcome = build_form(&request->forms[kind / 2][kind % 2], text, setting, kind / 2 != 0,
                              kind % 2 != 0);
+    /* The first request of a connection is no other: a large body is kept once less. */
+    for (int kind = 0; is_http && kind < 2; kind++) {
+        request->forms[1][kind] = request->forms[0][kind];
+        request->forms[1][kind].is_owned = false;
+    }
     return outcome;
 }
 

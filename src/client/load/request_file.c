@@ -3,6 +3,7 @@
 #include "base/escape.h"
 #include "base/number.h"
 #include "client/load/whole_file.h"
+#include "client/reply/body.h"
 #include "client/reply/http_head.h"
 
 #include <errno.h>
@@ -45,8 +46,6 @@ static const char *take_header(struct request_head *head, struct http_head *said
     const char *problem = http_head_take(said, line);
     if (problem != NULL)
         return problem;
-    if (said->chunked)
-        return "leave out Transfer-Encoding; the body is sent with its length";
     if (slice_starts_any_case(line, "connection:"))
         return "leave out Connection; it is added to the last request of a connection";
     if (slice_starts_any_case(line, "host:")) {
@@ -55,6 +54,22 @@ static const char *take_header(struct request_head *head, struct http_head *said
         head->has_host = true;
     }
     return NULL;
+}
+
+static const char *check_body(const struct http_head *said, struct slice body) {
+    struct body chunks;
+    const char *problem = NULL;
+    if (!said->chunked)
+        return said->length_known && said->length != body.length
+                   ? "its Content-Length is not the length of its body; leave it out"
+                   : NULL;
+    if (said->length_known)
+        return "it has both Content-Length and Transfer-Encoding; leave out one";
+    body_in_chunks(&chunks);
+    ptrdiff_t taken = body_feed(&chunks, body.bytes, body.length, NULL, &problem);
+    return problem == NULL && (chunks.state != BODY_DONE || (size_t)taken < body.length)
+               ? "its body does not end with its last chunk, 0\\r\\n\\r\\n"
+               : problem;
 }
 
 struct request_head request_head_read(struct slice text) {
@@ -75,10 +90,8 @@ struct request_head request_head_read(struct slice text) {
             break;
         }
     }
-    head.has_length = said.length_known;
-    if (problem == NULL && said.length_known && said.length != rest.length)
-        problem = "its Content-Length is not the length of its body; leave it out";
-    head.problem = problem;
+    head.has_length = said.length_known || said.chunked;
+    head.problem = problem != NULL ? problem : check_body(&said, rest);
     return head;
 }
 
@@ -173,4 +186,29 @@ int request_file_read(const char *path, enum dialect dialect, struct request_lis
         *list = (struct request_list){.count = 0};
     }
     return outcome;
+}
+
+int request_body_read(const char *path, const char *target, struct request_list *list,
+                      char problem[REQUEST_PROBLEM_LIMIT]) {
+    char *body;
+    ptrdiff_t length =
+        whole_file_read(path, REQUEST_BODY_LIMIT, &body, problem, REQUEST_PROBLEM_LIMIT);
+    if (length < 0)
+        return (int)length;
+    struct text text = text_growing((uint32_t)(strlen(target) + (size_t)length) + METHOD_LIMIT);
+    text_add_string(&text, "POST ");
+    text_add_string(&text, target);
+    text_add_string(&text, " HTTP/1.1\r\n\r\n");
+    text_add(&text, body, (size_t)length);
+    free(body);
+    *list = (struct request_list){.written = calloc(1, sizeof *list->written),
+                                  .count = 1,
+                                  .bytes = text.bytes};
+    if (text.overflow || list->written == NULL) {
+        request_list_release(list);
+        snprintf(problem, REQUEST_PROBLEM_LIMIT, "there is no memory for it");
+        return -ENOMEM;
+    }
+    list->written[0] = (struct written_request){.weight = 1, .text = {text.bytes, text.length}};
+    return 0;
 }

@@ -10,6 +10,7 @@
 
 enum {
     REQUEST_FILE_LIMIT = 4 << 20, /* bytes */
+    REQUEST_BODY_LIMIT = 256 << 20,
     REQUEST_COUNT_LIMIT = 1000,
     REQUEST_WEIGHT_LIMIT = 1000,
     REQUEST_WEIGHTS_LIMIT = 10 * 1000, /* all weights together */
@@ -20,7 +21,7 @@ enum {
 struct request_head {
     size_t line_length; /* of the request line, with its end */
     size_t length;      /* of the whole head, with its end; 0: it has none */
-    bool has_host, has_length;
+    bool has_host, has_length; /* it says how long its body is, or that it is in chunks */
     bool takes_body;     /* POST, PUT, PATCH: without a body, its length is 0 */
     const char *problem; /* what is wrong; NULL: nothing */
 };
@@ -35,6 +36,11 @@ int request_list_parse(char *bytes, size_t length, enum dialect dialect, struct 
 
 /* Reads the file. Returns 0, or -errno and what is wrong, with the number of the line. */
 int request_file_read(const char *path, enum dialect dialect, struct request_list *list,
+                      char problem[REQUEST_PROBLEM_LIMIT]);
+
+/* Makes a list of one request, which posts the bytes of a file to `target`. Returns 0, or -errno and
+ * what is wrong. */
+int request_body_read(const char *path, const char *target, struct request_list *list,
                       char problem[REQUEST_PROBLEM_LIMIT]);
 
 /* Replaces the escapes. Returns the length, or −1: one of them is none of escape.h. text and bytes

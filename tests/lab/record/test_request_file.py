@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from regatta.errors import LedgerError, StudyError
-from regatta.record.study.request_file import RequestFileError, read_request_file
+from regatta.measure.trial.answers import spelled
+from regatta.record.study.request_file import CHUNK_BYTES, RequestFileError, read_request_file
 from tests.lab import fake_races
 
 POST = {"method": "POST", "path": "/i", "headers": {"X-A": "ü\tb"}, "body": '{"a": 1}', "weight": 3}
@@ -33,6 +34,19 @@ def test_requests_become_lines_of_the_client(tmp_path: Path) -> None:
     ]
 
 
+def test_a_body_in_chunks_has_no_length(tmp_path: Path) -> None:
+    body = "ü" * CHUNK_BYTES
+    asked = {"method": "POST", "path": "/", "headers": {"Transfer-Encoding": "chunked"}}
+    (long, short) = (json.dumps(asked | {"body": of}) for of in (body, ""))
+    file = read_request_file(written(tmp_path, f"{long}\n{short}"), "asked.jsonl")
+    head = b"POST / HTTP/1.1\r\nHost: localhost:80\r\nTransfer-Encoding: chunked\r\n\r\n"
+    half = body.encode()[:CHUNK_BYTES]
+    chunks = b"".join(b"%x\r\n%s\r\n" % (len(of), of) for of in (half, half, b""))
+    assert spelled(file.requests[0], "h:80") == head + chunks
+    assert spelled(file.requests[1], "h:80") == head + b"0\r\n\r\n"
+    assert file.text().splitlines()[1].endswith(r"chunked\r\n\r\n0\r\n\r\n")
+
+
 @pytest.mark.parametrize(
     ("line", "says"),
     [
@@ -54,6 +68,7 @@ def test_requests_become_lines_of_the_client(tmp_path: Path) -> None:
         ('{"path": "/", "headers": {"Host": "a", "HOST": "b"}}', "'host' appears twice"),
         ('{"path": "/", "headers": {"content-length": "1"}}', "the client sets content-length"),
         ('{"path": "/", "headers": {"Connection": "close"}}', "the client sets content-length"),
+        ('{"path": "/", "headers": {"transfer-encoding": "gzip"}}', "other than chunked"),
         ('{"path": "/", "headers": []}', "`line[1].headers` must be a table"),
         ('{"path": "/", "body": {"a": 1}}', "it must be a string; write JSON"),
         ('{"path": "/", "body": "\\ud800"}', r"`line[1].body` is '\ud800'"),
@@ -82,6 +97,10 @@ def test_a_wrong_file_is_refused_in_one_line(tmp_path: Path, line: str, says: st
         ('requests = "asked.jsonl"\npath = "/"', "http", "without `path`"),
         ('requests = "asked.jsonl"\ndialect = "line"', "line", "only for the dialect http"),
         ("requests = 3", "http", "the name of a file"),
+        ('body = "asked.jsonl"', "http", "needs `path`, to which it is posted"),
+        ('path = "/"\nbody = "none"', "http", "names none, which cannot be read: No such file"),
+        ('path = "/"\nbody = "."', "http", "names ., which cannot be read: Is a directory"),
+        ('path = "/"\nbody = ""', "http", "the name of a file"),
         ('until = "x"', "http", "needs `request`"),
         ("until = 'x'\nrequest = 'a\\q'\ndialect = 'line'", "line", "with the escapes"),
         ("until = ''\nrequest = 'a'\ndialect = 'line'", "line", "a regular expression such as"),
@@ -99,6 +118,8 @@ def test_a_cell_records_what_its_contender_is_asked(tmp_path: Path) -> None:
     written(tmp_path, '{"path": "/"}')
     (cell,) = fake_races.parse(STUDY % ('requests = "asked.jsonl"', "http"), tmp_path).cells
     assert cell.path is None
+    assert (cell.requests or "").startswith("asked.jsonl (sha256 ")
+    (cell,) = fake_races.parse(STUDY % ('path = "/"\nbody = "asked.jsonl"', "http"), tmp_path).cells
     assert (cell.requests or "").startswith("asked.jsonl (sha256 ")
     raw = STUDY % ("request = 'PING\\r\\n'\nuntil = 'G\\r\\n'\ndialect = 'line'", "line")
     (cell,) = fake_races.parse(raw, tmp_path).cells

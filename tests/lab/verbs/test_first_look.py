@@ -54,6 +54,16 @@ def look(server: Server, wanted: Wanted = HTTP, cpus: tuple[int, ...] = (CPU,)) 
     return seen
 
 
+def test_a_large_upload_is_taken_from_many_clients(tmp_path: Path) -> None:
+    script = SCRIPT.parents[2] / "e2e" / "upload_server.py"
+    (tmp_path / "file").write_bytes(bytes(8 << 20))
+    up = Server("up", False, (sys.executable, str(script), "{port}"), SCRIPT.parent)
+    seen = look(up, Wanted(path="/up", body=tmp_path / "file", connections=(20,)))
+    assert (seen.fault, seen.connected, seen.answered) == (None, 20, 20)
+    assert seen.expected[0].status == 200
+    assert seen.answers[0].body.startswith(b"length 8388608 ")
+
+
 @pytest.mark.parametrize(
     ("how", "wanted", "says", "do"),
     [

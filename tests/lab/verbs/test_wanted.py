@@ -29,6 +29,8 @@ PING, PONG = r"PING\r\n", r"^\+PONG\r\n"
     ("wanted", "complaint"),
     [
         (Wanted(path="/x", raw="a", until="b"), "--path and --raw exclude each other"),
+        (Wanted(path="/x", body=Path("b"), raw="a", until="b"), "--raw and --body exclude"),
+        (Wanted(path="/x", body=Path("none")), "none, which cannot be read: No such file"),
         (Wanted(path="x"), "--path is 'x'; it must be a path such as /hello"),
         (Wanted(raw="a"), "give both"),
         (Wanted(until="a"), "give both"),
