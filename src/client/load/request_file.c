@@ -201,9 +201,8 @@ int request_body_read(const char *path, const char *target, struct request_list 
     text_add_string(&text, " HTTP/1.1\r\n\r\n");
     text_add(&text, body, (size_t)length);
     free(body);
-    *list = (struct request_list){.written = calloc(1, sizeof *list->written),
-                                  .count = 1,
-                                  .bytes = text.bytes};
+    *list = (struct request_list){
+        .written = calloc(1, sizeof *list->written), .count = 1, .bytes = text.bytes};
     if (text.overflow || list->written == NULL) {
         request_list_release(list);
         snprintf(problem, REQUEST_PROBLEM_LIMIT, "there is no memory for it");

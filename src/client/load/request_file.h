@@ -19,11 +19,11 @@ enum {
 
 /* Of an HTTP request. */
 struct request_head {
-    size_t line_length; /* of the request line, with its end */
-    size_t length;      /* of the whole head, with its end; 0: it has none */
+    size_t line_length;        /* of the request line, with its end */
+    size_t length;             /* of the whole head, with its end; 0: it has none */
     bool has_host, has_length; /* it says how long its body is, or that it is in chunks */
-    bool takes_body;     /* POST, PUT, PATCH: without a body, its length is 0 */
-    const char *problem; /* what is wrong; NULL: nothing */
+    bool takes_body;           /* POST, PUT, PATCH: without a body, its length is 0 */
+    const char *problem;       /* what is wrong; NULL: nothing */
 };
 
 struct request_head request_head_read(struct slice text);
@@ -38,8 +38,8 @@ int request_list_parse(char *bytes, size_t length, enum dialect dialect, struct 
 int request_file_read(const char *path, enum dialect dialect, struct request_list *list,
                       char problem[REQUEST_PROBLEM_LIMIT]);
 
-/* Makes a list of one request, which posts the bytes of a file to `target`. Returns 0, or -errno and
- * what is wrong. */
+/* Makes a list of one request, which posts the bytes of a file to `target`. Returns 0, or -errno
+ * and what is wrong. */
 int request_body_read(const char *path, const char *target, struct request_list *list,
                       char problem[REQUEST_PROBLEM_LIMIT]);
 
