@@ -321,6 +321,8 @@ static void check_carried(const struct load *load, const struct option_row *rows
             option_wrong(PROGRAM, "--%s is for --tls", OF_TLS[i]);
     if (option_is_given(rows, "grpc") && (!load->is_http2 || load->path == NULL))
         option_wrong(PROGRAM, "--grpc needs --http2 and --path /PACKAGE.SERVICE/METHOD");
+    if (option_is_given(rows, "grpc") && option_is_given(rows, "body"))
+        option_wrong(PROGRAM, "--grpc and --body exclude each other: both are the body");
     if (load->streams > 1 && !load->is_http2)
         option_wrong(PROGRAM, "--streams is for --http2: HTTP/1.1 answers one request at a time");
     if (!load->is_tls && !load->is_http2)

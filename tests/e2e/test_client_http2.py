@@ -349,6 +349,14 @@ def test_an_upload_that_the_server_never_takes_ends_with_its_timeout(tmp_path: P
     assert "timeout: no complete reply in time" in done.stderr
 
 
+def test_chunks_are_not_for_http2(tmp_path: Path) -> None:
+    requests = tmp_path / "requests"
+    head = "POST / HTTP/1.1\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n"
+    requests.write_text(f"1 {head}1\\r\\nx\\r\\n0\\r\\n\\r\\n\n")
+    done = over_http2("127.0.0.1:1", "--requests", str(requests))
+    assert "HTTP/2 has no Transfer-Encoding" in done.stderr
+
+
 def test_a_slow_stream_does_not_hold_up_the_others() -> None:
     with serving(answering(lambda n: whole(n) if n > 1 else b"")) as server:
         load = ("--load", "closed", "--duration", "0.3", "--streams", "3")

@@ -94,9 +94,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
                            : "GET /a HTTP/1.1\r\nX: y\r\n\r\n";
     struct written_request written = {.weight = 1, .text = {text, strlen(text)}};
     struct requests requests = {.each = NULL};
+    const char *problem;
     MUST(requests_build(&requests, &(struct request_list){.written = &written, .count = 1},
                         &(struct request_setting){DIALECT_HTTP, "host", &none}) == 0);
-    struct http2_request *list = http2_requests_build(&requests, false);
+    struct http2_request *list = http2_requests_build(&requests, false, &problem);
     MUST(list != NULL);
     take(&whole, list, input, 0);
     take(&split_up, list, input, split);

@@ -50,8 +50,8 @@ int carriage_open(struct load *load) {
     load->carriage = carriage;
     load->problem = "not enough memory for the requests of HTTP/2";
     if (outcome == 0 && load->is_http2) {
-        carriage->requests = http2_requests_build(&load->requests, load->is_tls);
-        outcome = carriage->requests != NULL ? 0 : -ENOMEM;
+        carriage->requests = http2_requests_build(&load->requests, load->is_tls, &load->problem);
+        outcome = carriage->requests != NULL ? 0 : -EINVAL;
     }
     if (outcome == 0 && load->is_tls)
         outcome = tls_setting_open(&carriage->tls, &wish, &load->problem);

@@ -19,7 +19,7 @@ struct http2_request {
     size_t count;
     char *names; /* in lower case, as HTTP/2 wants them */
     struct slice body;
-    bool is_grpc;
+    bool is_grpc, is_chunked;
 };
 
 struct http2 {
@@ -70,6 +70,8 @@ static void add_headers(struct http2_request *request, struct slice head) {
         line = slice_trim(line);
         if (slice_equals(name, "host"))
             request->fields[AUTHORITY] = field_of(SLICE_OF(":authority"), line);
+        if (slice_equals(name, "transfer-encoding"))
+            request->is_chunked = true;
         if (slice_equals(name, "content-type"))
             request->is_grpc = slice_starts_any_case(line, "application/grpc");
         if (!is_left_out(name))
@@ -105,10 +107,14 @@ void http2_requests_release(struct http2_request *list, uint32_t count) {
     free(list);
 }
 
-struct http2_request *http2_requests_build(const struct requests *requests, bool is_tls) {
+struct http2_request *http2_requests_build(const struct requests *requests, bool is_tls,
+                                           const char **problem) {
     struct http2_request *list = calloc(requests->count, sizeof *list);
+    *problem = "not enough memory for the requests of HTTP/2";
     for (uint32_t i = 0; list != NULL && i < requests->count; i++)
-        if (build(&list[i], &requests->each[i].forms[0][0], is_tls) != 0) {
+        if (build(&list[i], &requests->each[i].forms[0][0], is_tls) != 0 || list[i].is_chunked) {
+            if (list[i].is_chunked)
+                *problem = "HTTP/2 has no Transfer-Encoding; leave it out, and the chunks";
             http2_requests_release(list, requests->count);
             return NULL;
         }

@@ -36,8 +36,9 @@ struct http2_events {
                   bool is_untouched);
 };
 
-/* Builds one for each of the requests, which must outlive them. Returns NULL without memory. */
-struct http2_request *http2_requests_build(const struct requests *requests, bool is_tls);
+/* Builds one for each of the requests, which must outlive them. Returns NULL and *problem. */
+struct http2_request *http2_requests_build(const struct requests *requests, bool is_tls,
+                                           const char **problem);
 const struct http2_request *http2_requests_at(const struct http2_request *list, ptrdiff_t number);
 void http2_requests_release(struct http2_request *list, uint32_t count); /* NULL is allowed */
 
