@@ -204,6 +204,19 @@ def test_each_request_of_a_list_has_its_own_expected_reply(engine: str, tmp_path
     assert result["errors"] == errors(changed=result["requests"])
 
 
+def test_the_same_reply_may_be_right_to_one_request_and_wrong_to_another(
+    engine: str, tmp_path: Path
+) -> None:
+    """Of the epoll engine's known replies, the first request's and the 17th's have one place."""
+    statuses = [200] * 16 + [404]
+    text = "".join(f"1:{status} GET / HTTP/1.1\\r\\n\\r\\n\n" for status in statuses)
+    (tmp_path / "asked").write_text(text)
+    options = f"--requests {tmp_path}/asked --rounds {2 * len(statuses)}"
+    with serving(always(OK)) as server:
+        result, _ = result_of(server, options, engine, "http")
+    assert (result["answered"], result["errors"]) == (32, errors(refused=2))
+
+
 NARROW = """
 import json, socket, subprocess, sys
 from pathlib import Path

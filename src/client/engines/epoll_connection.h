@@ -9,8 +9,9 @@
 #pragma once
 #include "base/text.h"
 #include "client/load/load.h"
+#include "client/reply/known_reply.h"
 
-enum { READ_SIZE = 64 * 1024 };
+enum { READ_SIZE = 64 * 1024, KNOWN_REPLIES = 16 };
 
 enum state {
     RESTING, /* nothing to do: not started, or done */
@@ -62,6 +63,8 @@ struct epoll_engine {
     struct idle *idle;        /* NULL: none */
     struct slow *slow;        /* NULL: none */
     struct carrier *carriers; /* of each connection; NULL: none */
+    /* Each to one of the requests whose number has this remainder. */
+    struct known_reply known[KNOWN_REPLIES];
     char bytes[READ_SIZE];
 };
 

@@ -124,11 +124,19 @@ bool request_conclude(struct epoll_engine *e, struct epoll_connection *c, enum v
     return false;
 }
 
+static enum verdict feed(struct epoll_engine *e, struct epoll_connection *c, const char *bytes,
+                         size_t length) {
+    if (c->first_byte_ns != 0)
+        return reply_feed(&c->reply, bytes, length);
+    c->first_byte_ns = e->now_ns;
+    size_t number = (size_t)(c->request - e->load->requests.each);
+    return known_reply_feed(&e->known[number % KNOWN_REPLIES], request_form(e->load, c), &c->reply,
+                            bytes, length);
+}
+
 bool request_take(struct epoll_engine *e, struct epoll_connection *c, const char *bytes,
                   size_t length) {
-    if (c->first_byte_ns == 0)
-        c->first_byte_ns = e->now_ns;
-    enum verdict verdict = reply_feed(&c->reply, bytes, length);
+    enum verdict verdict = feed(e, c, bytes, length);
     return verdict == REPLY_INCOMPLETE || request_conclude(e, c, verdict);
 }
 
