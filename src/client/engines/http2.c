@@ -31,13 +31,23 @@ struct http2 {
     char problem[PROBLEM_ROOM];
 };
 
+/* nghttp2 only reads them, but does not say so. */
+static uint8_t *bytes_of(struct slice slice) {
+    union {
+        const char *bytes;
+        uint8_t *known;
+    } both = {.bytes = slice.bytes};
+    return both.known;
+}
+
 static nghttp2_nv field_of(struct slice name, struct slice value) {
-    return (nghttp2_nv){(uint8_t *)(uintptr_t)name.bytes, (uint8_t *)(uintptr_t)value.bytes,
-                        name.length, value.length,
+    return (nghttp2_nv){bytes_of(name), bytes_of(value), name.length, value.length,
                         NGHTTP2_NV_FLAG_NO_COPY_NAME | NGHTTP2_NV_FLAG_NO_COPY_VALUE};
 }
 
-#define SLICE_OF(literal) ((struct slice){literal, sizeof literal - 1})
+static struct slice slice_of(const char *word) {
+    return (struct slice){word, strlen(word)};
+}
 
 /* What concerns only a connection of HTTP/1.1. */
 static bool is_left_out(struct slice name) {
@@ -69,7 +79,7 @@ static void add_headers(struct http2_request *request, struct slice head) {
         lower += name.length;
         line = slice_trim(line);
         if (slice_equals(name, "host"))
-            request->fields[AUTHORITY] = field_of(SLICE_OF(":authority"), line);
+            request->fields[AUTHORITY] = field_of(slice_of(":authority"), line);
         if (slice_equals(name, "transfer-encoding"))
             request->is_chunked = true;
         if (slice_equals(name, "content-type"))
@@ -88,12 +98,12 @@ static int build(struct http2_request *request, const struct text *form, bool is
     if (request->fields == NULL || request->names == NULL)
         return -ENOMEM;
     request->body = slice_after(text, head.length);
-    slice_cut(&head, '\n', &line);
-    slice_cut(&line, ' ', &method);
-    request->fields[0] = field_of(SLICE_OF(":method"), method);
+    line = slice_next(&head, '\n');
+    method = slice_next(&line, ' ');
+    request->fields[0] = field_of(slice_of(":method"), method);
     request->fields[1] =
-        field_of(SLICE_OF(":scheme"), is_tls ? SLICE_OF("https") : SLICE_OF("http"));
-    request->fields[2] = field_of(SLICE_OF(":path"), slice_next(&line, ' '));
+        field_of(slice_of(":scheme"), is_tls ? slice_of("https") : slice_of("http"));
+    request->fields[2] = field_of(slice_of(":path"), slice_next(&line, ' '));
     request->count = PSEUDO_FIELDS;
     add_headers(request, head);
     return 0;
