@@ -6,14 +6,12 @@
 #include "client/engines/connect.h"
 #include "client/engines/engines.h"
 #include "client/load/request_file.h"
-#include "client/load/whole_file.h"
 #include "programs/help.h"
 #include "programs/option.h"
 
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -105,34 +103,10 @@ static void read_requests(struct load *load, const char *path) {
     load->top = 0;
 }
 
-/* gRPC (RFC 9113 below it): a message behind its compression and its length, four bytes. */
-static void read_grpc(struct load *load, const char *path) {
-    enum { PREFIX = 5 };
-    static struct written_request only = {.weight = 1};
-    static struct text request;
-    char problem[REQUEST_PROBLEM_LIMIT], *message;
-    const ptrdiff_t length =
-        whole_file_read(path, REQUEST_FILE_LIMIT, &message, problem, sizeof problem);
-    if (length < 0)
-        option_wrong(PROGRAM, "--grpc %s: %s", path, problem);
-    const unsigned char prefix[PREFIX] = {0, (unsigned char)(length >> 24),
-                                          (unsigned char)(length >> 16),
-                                          (unsigned char)(length >> 8), (unsigned char)length};
-    request = text_growing((uint32_t)length + 2 * PATH_LIMIT);
-    text_addf(&request,
-              "POST %s HTTP/1.1\r\nContent-Type: application/grpc\r\nTE: trailers\r\n\r\n",
-              load->path);
-    text_add(&request, prefix, sizeof prefix);
-    text_add(&request, message, (size_t)length);
-    free(message);
-    only.text = (struct slice){request.bytes, request.length};
-    load->listed = (struct request_list){.written = &only, .count = 1};
-}
-
-static void read_body(struct load *load, const char *path) {
+static void read_body(struct load *load, const char *path, bool is_grpc) {
     char problem[REQUEST_PROBLEM_LIMIT];
-    if (request_body_read(path, load->path, &load->listed, problem) != 0)
-        option_wrong(PROGRAM, "--body %s: %s", path, problem);
+    if (request_body_read(path, load->path, is_grpc, &load->listed, problem) != 0)
+        option_wrong(PROGRAM, "--%s %s: %s", is_grpc ? "grpc" : "body", path, problem);
 }
 
 static void read_expected(struct load *load, const char *path) {
@@ -382,9 +356,9 @@ static void read_asked(const struct load_options *options, struct load *load) {
     if (options->requests_path != NULL)
         read_requests(load, options->requests_path);
     else if (options->grpc_path != NULL)
-        read_grpc(load, options->grpc_path);
+        read_body(load, options->grpc_path, true);
     else if (options->body_path != NULL)
-        read_body(load, options->body_path);
+        read_body(load, options->body_path, false);
     else if (load->line != NULL && load->until != NULL)
         read_raw(load);
     else if (load->line != NULL)

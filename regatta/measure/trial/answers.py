@@ -23,8 +23,8 @@ from regatta.errors import TrialError
 from regatta.measure.places.side import SidePlacement
 from regatta.measure.processes import guard_environment
 from regatta.measure.trial import ask
-from regatta.measure.trial.load import host_of
-from regatta.record.study.limits import HTTP2, HTTPS
+from regatta.measure.trial.load import SPEAKING, host_of
+from regatta.record.study.limits import HTTP2
 from regatta.record.study.request_file import Request
 
 PATIENCE_S = 3 * ask.LONGEST_S
@@ -124,7 +124,7 @@ def ask_http(
 ) -> list[list[Answer]]:
     """The answers to each request, asked that often from the client's network; TrialError if one
     has none. In HTTP/1.1, which most servers of HTTP/2 speak too."""
-    tls = speaks in {HTTPS, "h2"}
+    tls = "--tls" in SPEAKING[speaks]
     written = [
         (f"{request.method} {request.path}", spelled(request, target)) for request in requests
     ]

@@ -18,7 +18,7 @@ MAX_CLIENT_SEED = 2**31
 SEEDS_PER_BLOCK = 10_007
 
 
-SPOKEN = {
+SPEAKING = {
     HTTP: (),
     HTTPS: ("--tls", "--insecure"),
     "h2": ("--tls", "--insecure", "--http2"),
@@ -60,7 +60,7 @@ def client_command(setup: TrialSetup, cell: Cell, target: str, options: list[str
     connections = cell.connections // streams
     command = [str(setup.programs.client), "-c", str(connections), "--engine", cell.engine]
     command += ["--dialect", cell.dialect, "--json"]
-    command += SPOKEN[HTTP if contender is None else contender.speaks]
+    command += SPEAKING[HTTP if contender is None else contender.speaks]
     command += ["--streams", str(streams)] if streams > 1 else []
     if cell.dialect == "http":
         command += ["--host", host_of(target)]

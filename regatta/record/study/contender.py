@@ -7,7 +7,7 @@ import re
 import shlex
 import shutil
 import signal
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -43,29 +43,28 @@ RequestLine = Annotated[str, Must(REQUEST_NEEDED, limits.REQUEST_PATTERN.fullmat
 Until = Annotated[str, Must(UNTIL_NEEDED, limits.UNTIL_PATTERN.fullmatch)]
 
 
-def read_requests(value: Any, info: ValidationInfo) -> RequestFile:
+def read_sent(
+    value: Any, info: ValidationInfo, what: str, read: Callable[[Path, str], RequestFile]
+) -> RequestFile:
     """The file, relative to the study's folder."""
     if not isinstance(value, str) or not value.isprintable() or not value:
-        raise must("the name of a file of requests")
+        raise must(f"the name of a file{what}")
     folder = (info.context or {}).get("folder", Path())
     try:
-        return read_request_file(folder / value, value)
+        return read(folder / value, value)
     except RequestFileError as error:
         raise wrong("", f"names {value}, which {error}") from error
+
+
+def read_requests(value: Any, info: ValidationInfo) -> RequestFile:
+    return read_sent(value, info, " of requests", read_request_file)
 
 
 def read_body(value: Any, info: ValidationInfo) -> RequestFile:
-    """The file, relative to the study's folder."""
     path = info.data.get("path")
-    if not isinstance(value, str) or not value.isprintable() or not value:
-        raise must("the name of a file")
     if path is None:
         raise wrong("", "needs `path`, to which it is posted; add it")
-    folder = (info.context or {}).get("folder", Path())
-    try:
-        return read_upload(folder / value, value, path)
-    except RequestFileError as error:
-        raise wrong("", f"names {value}, which {error}") from error
+    return read_sent(value, info, "", lambda file, name: read_upload(file, name, path))
 
 
 def mistakes_in_asked(form: keys.TomlTable, dialects: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -48,7 +48,7 @@ int carriage_open(struct load *load) {
     struct carriage *carriage = calloc(1, sizeof *carriage);
     int outcome = carriage != NULL ? 0 : -ENOMEM;
     load->carriage = carriage;
-    load->problem = "not enough memory for the requests of HTTP/2";
+    load->problem = "not enough memory for TLS and HTTP/2";
     if (outcome == 0 && load->is_http2) {
         carriage->requests = http2_requests_build(&load->requests, load->is_tls, &load->problem);
         outcome = carriage->requests != NULL ? 0 : -EINVAL;
@@ -75,6 +75,7 @@ static uint32_t carriers_of(const struct epoll_engine *e) {
 
 int carriers_open(struct epoll_engine *e) {
     const uint32_t streams = e->load->streams;
+    int outcome = 0;
     e->carriers = calloc(carriers_of(e), sizeof *e->carriers);
     for (uint32_t i = 0; e->carriers != NULL && i < carriers_of(e); i++) {
         struct carrier *k = &e->carriers[i];
@@ -85,9 +86,9 @@ int carriers_open(struct epoll_engine *e) {
         for (uint32_t slot = 0; slot < streams; slot++)
             k->slots[slot].carrier = k;
         if (e->load->is_http2 && (k->streams = calloc(streams, sizeof *k->streams)) == NULL)
-            return -ENOMEM;
+            outcome = -ENOMEM;
     }
-    return e->carriers != NULL ? 0 : -ENOMEM;
+    return e->carriers != NULL ? outcome : -ENOMEM;
 }
 
 /* Ends the connection. */

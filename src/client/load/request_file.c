@@ -6,6 +6,7 @@
 #include "client/reply/body.h"
 #include "client/reply/http_head.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -188,17 +189,31 @@ int request_file_read(const char *path, enum dialect dialect, struct request_lis
     return outcome;
 }
 
-int request_body_read(const char *path, const char *target, struct request_list *list,
+/* Behind it, the body of a gRPC call is whether it is compressed, its length and the message. */
+static const char GRPC_HEADERS[] = "Content-Type: application/grpc\r\nTE: trailers\r\n";
+
+static void add_grpc_prefix(struct text *text, size_t length) {
+    const uint32_t size = htonl((uint32_t)length);
+    text_add(text, "", 1);
+    text_add(text, &size, sizeof size);
+}
+
+int request_body_read(const char *path, const char *target, bool is_grpc, struct request_list *list,
                       char problem[REQUEST_PROBLEM_LIMIT]) {
     char *body;
     ptrdiff_t length =
         whole_file_read(path, REQUEST_BODY_LIMIT, &body, problem, REQUEST_PROBLEM_LIMIT);
     if (length < 0)
         return (int)length;
-    struct text text = text_growing((uint32_t)(strlen(target) + (size_t)length) + METHOD_LIMIT);
+    struct text text =
+        text_growing((uint32_t)(strlen(target) + (size_t)length + sizeof GRPC_HEADERS) + 64);
     text_add_string(&text, "POST ");
     text_add_string(&text, target);
-    text_add_string(&text, " HTTP/1.1\r\n\r\n");
+    text_add_string(&text, " HTTP/1.1\r\n");
+    text_add_string(&text, is_grpc ? GRPC_HEADERS : "");
+    text_add_string(&text, "\r\n");
+    if (is_grpc)
+        add_grpc_prefix(&text, (size_t)length);
     text_add(&text, body, (size_t)length);
     free(body);
     *list = (struct request_list){

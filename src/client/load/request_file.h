@@ -38,9 +38,9 @@ int request_list_parse(char *bytes, size_t length, enum dialect dialect, struct 
 int request_file_read(const char *path, enum dialect dialect, struct request_list *list,
                       char problem[REQUEST_PROBLEM_LIMIT]);
 
-/* Makes a list of one request, which posts the bytes of a file to `target`. Returns 0, or -errno
- * and what is wrong. */
-int request_body_read(const char *path, const char *target, struct request_list *list,
+/* Makes a list of one request, which posts the bytes of a file to `target`, or calls the gRPC
+ * method `target` with them. Returns 0, or -errno and what is wrong. */
+int request_body_read(const char *path, const char *target, bool is_grpc, struct request_list *list,
                       char problem[REQUEST_PROBLEM_LIMIT]);
 
 /* Replaces the escapes. Returns the length, or −1: one of them is none of escape.h. text and bytes

@@ -38,6 +38,13 @@ connections = [1, 10]
 POOL = GOOD.replace('["iterative", "select"]', '["prefork"]')
 OPEN = 'load = "open"\nduration_s = 1\nrate = 100\n'
 GO = '[contenders.go]\ncommand = "go {host} {port}"\n'
+H2 = f"""name = "mine"
+{GO}speaks = "h2"
+streams = 10
+[[cells]]
+contenders = ["go"]
+dialect = "http"
+"""
 WHOLE = GOOD + 'scope = ["window", "process"]\n'
 CELLS = '[[cells]]\ndesigns = ["select"]\nconnections = [1]\n'
 
@@ -176,6 +183,12 @@ def test_a_group_is_the_cross_product_of_its_lists() -> None:
         (GOOD + "[contenders.go]\nport = 80", ["contenders.go", "`command`"]),
         (GOOD + GO + 'dialect = "latin"', ["contenders.go.dialect", "latin", "line, http"]),
         (GOOD + GO + 'dialect = "line"\npath = "/x"', ["contenders.go.path", "http"]),
+        (GOOD + GO + 'speaks = "spdy"', ["contenders.go.speaks", "spdy", "http, https, h2, h2c"]),
+        (GOOD + GO + 'speaks = "h2"\ndialect = "line"', ["contenders.go.speaks", "http"]),
+        (GOOD + GO + "streams = 2", ["contenders.go.streams", "needs HTTP/2"]),
+        (H2 + "connections = 25", ["connections", "multiple of the 10 streams of go"]),
+        (H2 + "connections = 20\nper_connection = 1", ["per_connection", "not for go"]),
+        (H2 + "connections = 20\nidle = 3", ["idle", "go speaks h2"]),
         (GOOD + GO + 'ready = "soon"', ["contenders.go.ready", "soon", "port, line"]),
         (GOOD + GO + 'ready = "line"', ["contenders.go", "ready_line"]),
         (GOOD + GO + 'ready = "port"\nready_line = "x"', ["contenders.go.ready_line", "line"]),

@@ -15,6 +15,9 @@ EARLY = 3
 """So many first requests get no good answer: a time could be over before the first one comes."""
 SLOW_S = 0.08
 LATE_S = 1.5
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+HEADERS, SETTINGS, END_STREAM, END_HEADERS, STATUS_200 = 1, 4, 1, 4, b"\x88"
+"""Of HTTP/2 (RFC 9113)."""
 
 
 def whole(body: bytes = b"hello", status: bytes = b"200 OK", more: bytes = b"") -> bytes:
@@ -86,6 +89,24 @@ def handle(connection: socket.socket, how: str) -> None:
                 return
 
 
+def framed(connection: socket.socket) -> None:
+    """HTTP/2 alone: whoever begins otherwise is left. Answers each stream with `hello`."""
+    with connection, connection.makefile("rb") as sent:
+        if sent.read(len(PREFACE)) != PREFACE:
+            return
+        connection.sendall(frame(SETTINGS, 0, 0))
+        while head := sent.read(9):
+            sent.read(int.from_bytes(head[:3]))
+            stream = int.from_bytes(head[5:])
+            if head[3] == HEADERS:
+                answer = frame(HEADERS, END_HEADERS, stream, STATUS_200)
+                connection.sendall(answer + frame(0, END_STREAM, stream, b"hello"))
+
+
+def frame(kind: int, flags: int, stream: int, payload: bytes = b"") -> bytes:
+    return len(payload).to_bytes(3) + bytes([kind, flags]) + stream.to_bytes(4) + payload
+
+
 def secured(connection: socket.socket, folder: Path, how: str) -> None:
     """As Go: whoever speaks plainly is told so."""
     first = connection.recv(1, socket.MSG_PEEK)
@@ -111,6 +132,8 @@ def serve(listener: socket.socket, how: str, folder: Path) -> NoReturn:
             try:
                 if how.startswith("tls"):
                     secured(connection, folder, how)
+                elif how == "h2c":
+                    framed(connection)
                 else:
                     handle(connection, how)
             except OSError:

@@ -105,6 +105,17 @@ def test_tls_is_recognised_whatever_a_plain_request_is_told(tmp_path: Path, how:
     assert list(notes([seen])) == [f"asked in: {how} https"]
 
 
+@pytest.mark.parametrize("wanted", [HTTP, Wanted(http2=True), Wanted(streams=2, http2=True)])
+def test_http2_alone_is_recognised_and_its_answers_are_not_compared(wanted: Wanted) -> None:
+    seen = look(server("h2c"), wanted)
+    assert (seen.fault, seen.speaks, seen.expected) == (None, "h2c", ())
+
+
+def test_who_is_asked_in_http2_must_speak_it() -> None:
+    (line,) = faults([look(server("well"), Wanted(http2=True))])
+    assert line == "well: its answer cannot be read: HTTP/2: the server answers in HTTP/1.1"
+
+
 @pytest.mark.parametrize(
     ("how", "wanted", "note"),
     [
