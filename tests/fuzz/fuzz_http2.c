@@ -1,5 +1,7 @@
-/* Replies in HTTP/2 as the client takes them: the same outcomes however the bytes are split, and
- * each of three streams ends once at most.
+/* Replies in HTTP/2 as the client takes them: each of three streams ends once at most, and where
+ * the server keeps to the protocol the outcomes are the same however the bytes are split. Where it
+ * does not, nghttp2 1.52 notices that earlier or later: it counts a CONTINUATION for each piece of
+ * its head, and reads nothing behind the last reply of a server that leaves.
  *
  * Input: how the bytes are split; if odd, that the requests are of gRPC; what the server sends
  * behind its first frame. */
@@ -101,8 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     MUST(list != NULL);
     take(&whole, list, input, 0);
     take(&split_up, list, input, split);
-    MUST(whole.is_broken == split_up.is_broken);
-    for (int i = 0; i < STREAMS; i++) {
+    for (int i = 0; i < STREAMS && !whole.is_broken && !split_up.is_broken; i++) {
         MUST(whole.each[i].ended == split_up.each[i].ended);
         MUST(whole.each[i].verdict == split_up.each[i].verdict);
         MUST(whole.each[i].is_untouched == split_up.each[i].is_untouched);

@@ -261,9 +261,9 @@ static int on_close(nghttp2_session *session, int32_t id, uint32_t error, void *
         end(http2, stream, judge(stream), NULL, false);
         return 0;
     }
-    snprintf(http2->problem, sizeof http2->problem, "the server ended the stream: %s",
-             nghttp2_http2_strerror(error));
-    end(http2, stream, REPLY_INCOMPLETE, http2->problem, error == NGHTTP2_REFUSED_STREAM);
+    char why[PROBLEM_ROOM];
+    snprintf(why, sizeof why, "the server ended the stream: %s", nghttp2_http2_strerror(error));
+    end(http2, stream, REPLY_INCOMPLETE, why, error == NGHTTP2_REFUSED_STREAM);
     return 0;
 }
 

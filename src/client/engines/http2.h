@@ -70,5 +70,5 @@ bool http2_is_broken(struct http2 *http2);
 /* The server will take no more requests on this connection, but answers those that it has. */
 bool http2_is_leaving(const struct http2 *http2);
 
-/* A few words on the last failure. */
+/* A few words on why the connection must end. */
 const char *http2_problem(const struct http2 *http2);
