@@ -14,7 +14,7 @@ _regatta_client() {
         options='--watch --top --by --window --group --interval --count --timeout --token-file
             --json --help --version'
     else
-        options='--watch --connections --top --dialect --request --until --requests --expect --path --body --host --token-file --timeout --load
+        options='--watch --connections --top --dialect --request --until --requests --expect --events --path --body --host --token-file --timeout --load
             --rounds --duration --per-connection --rate --arrivals --seed --idle --slow
             --tls --cafile --insecure --resume --http2 --streams --grpc --engine
             --threads --sources --cpus --quiet --json --samples --gate-fd --help --version'
@@ -33,7 +33,7 @@ _regatta_client() {
             return
             ;;
         -c | --connections | -n | --top | --timeout | --rounds | --duration | --per-connection | \
-            --window | --interval | --count | --rate | --seed | --idle | --slow | --threads | --streams | --sources | --cpus | --gate-fd | \
+            --window | --interval | --count | --rate | --seed | --idle | --slow | --threads | --streams | --events | --sources | --cpus | --gate-fd | \
             --request | --until | --host)
             COMPREPLY=() # a number, a list, a text: nothing to offer
             return

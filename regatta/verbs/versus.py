@@ -24,6 +24,7 @@ from regatta.record.study.limits import (
     CONTAINERS,
     MAX_CONNECTIONS,
     MAX_CPUS,
+    MAX_EVENTS,
     MAX_STREAMS,
     MAX_WARMUP_LIMIT_S,
 )
@@ -93,6 +94,13 @@ SEARCH_EACH_S, MOST_SEARCHES = 20.0, 12
     ),
     request='JSON lines, sent by "weight": {"method": "POST", "path": "/items", "body": "x"}.',
     body="A file that is posted to --path.",
+    events=typer.Option(
+        min=0,
+        max=MAX_EVENTS,
+        help="Answers are streams of server-sent events: leave each after so many, 0 at its end. "
+        "1 compares the times to the first event.",
+        show_default=False,
+    ),
     raw=r"Text for servers of another protocol, with \r \n \t \xHH \\.",
     until=typer.Option(metavar="REGEX", help="Where the reply to --raw ends."),
     answers_may_differ="Race servers that answer differently, or each time, unchecked.",
@@ -215,6 +223,7 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
     streams: int | None = None,
     request: Path | None = None,
     body: Path | None = None,
+    events: int | None = None,
     raw: str | None = None,
     until: str | None = None,
     answers_may_differ: bool = False,
@@ -272,6 +281,7 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
       regatta versus './a {port}' --scale 1,4 --server-cpus 0-3
       regatta versus http://127.0.0.1:8080 mine='./new {port}' --path /api
       regatta versus './a {port}' './b {port}' --streams 10 --connections 100
+      regatta versus './a {port}' './b {port}' --path /stream --events 1
       regatta versus a=http://10.0.0.5:80 b=http://10.0.0.6:80 --yes
       regatta versus './a {port} {db}' './b {port} {db}' --with 'db=redis {port}'
     """
@@ -293,6 +303,7 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
         time_s=time_s,
         requests=request,
         body=body,
+        events=events,
         raw=raw,
         until=until,
         # With less than the fewest, no server could be shown to be warm.

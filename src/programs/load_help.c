@@ -46,6 +46,8 @@ static const char HELP[] =
     "                        names the status of the reply (docs/formats.md)\n"
     "      --expect FILE     HTTP: the status, length and CRC-32 that each reply must have, one\n"
     "                        line for each request (docs/formats.md)\n"
+    "      --events N        HTTP: each reply is a stream of server-sent events, left after N of\n"
+    "                        them (0: read to its end); times the first one and those after it\n"
     "      --token-file FILE the server's token, in a file that only its owner can read; sent\n"
     "                        once per connection, with HTTP in every request\n"
     "      --host NAME[:PORT]\n"

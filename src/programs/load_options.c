@@ -338,9 +338,13 @@ static void check_asked(const struct load *load, const struct option_row *rows) 
     }
     if (option_is_given(rows, "body") && load->path == NULL)
         option_wrong(PROGRAM, "--body needs --path, to which it is posted");
-    if (option_is_given(rows, "expect") &&
-        (load->dialect != DIALECT_HTTP || first == NULL || strcmp(first, "top") == 0))
-        option_wrong(PROGRAM, "--expect is for --path or --requests of --dialect http");
+    static const char *const OF_ANY[] = {"expect", "events"};
+    const bool is_any = load->dialect == DIALECT_HTTP && first != NULL && strcmp(first, "top") != 0;
+    for (size_t i = 0; i < sizeof OF_ANY / sizeof *OF_ANY; i++)
+        if (option_is_given(rows, OF_ANY[i]) && !is_any)
+            option_wrong(PROGRAM, "--%s is for --path or --requests of --dialect http", OF_ANY[i]);
+    if (load->has_events && option_is_given(rows, "expect"))
+        option_wrong(PROGRAM, "--events and --expect exclude each other");
     if (!option_is_given(rows, "until"))
         return;
     if (load->dialect != DIALECT_LINE || first == NULL || strcmp(first, "top") == 0)
@@ -381,6 +385,8 @@ static void check(const struct load *load, const struct option_row *rows) {
     if (load->idle_count + load->slow_count > 0 && load->engine != &engine_epoll)
         option_wrong(PROGRAM,
                      "--idle and --slow need --engine epoll: one thread serves all of them");
+    if (load->has_events && load->engine != &engine_epoll)
+        option_wrong(PROGRAM, "--events needs --engine epoll");
     if (option_is_given(rows, "threads") && load->engine != &engine_epoll)
         option_wrong(PROGRAM, "--threads is for --engine epoll; the others have one for each "
                               "connection, or a process");
@@ -428,6 +434,7 @@ void load_options_read(int count, char *arguments[], struct load_options *option
         {"cafile", .text = &load->cafile},
         {"resume", .set = &load->resumes},
         {"http2", .set = &load->is_http2},
+        {"events", .number = &load->event_limit, .high = SAMPLE_LIMIT},
         {"streams", .number = &load->streams, .low = 1, .high = STREAM_LIMIT},
         {"engine", .read = read_engine},
         {"threads", .number = &load->threads, .low = 1, .high = THREAD_LIMIT},
@@ -456,6 +463,7 @@ void load_options_read(int count, char *arguments[], struct load_options *option
     if (count - first > 1)
         option_wrong(PROGRAM, "only one HOST:PORT is allowed; unexpected '%s'",
                      arguments[first + 1]);
+    load->has_events = option_is_given(rows, "events");
     check(load, rows);
     read_asked(options, load);
     read_target(target, load);

@@ -15,11 +15,11 @@ from regatta.measure.trial.merge import (
 )
 from tests.e2e.scripted_servers import LINE_REPLY, always, open_load, result_of, serving
 
-OF_THE_SAMPLES = {"latency_ns", "first_byte_ns", "late_ns"}
-"""Percentiles cannot be merged: the samples have them."""
+PERCENTILES = {"latency_ns", "first_byte_ns", "late_ns", "first_event_ns", "next_event_ns"}
+"""They cannot be merged: the samples have the first ones."""
 LEFT_OUT = {
     "slices": {
-        *OF_THE_SAMPLES,
+        *PERCENTILES,
         "began_ns",  # each slice has its own
         "achieved_per_s",  # as `requests` over the sending time
         "rounds",  # of a slice; the cell has those of the load
@@ -27,7 +27,7 @@ LEFT_OUT = {
         "problem",  # a slice with one fails its trial
     },
     "clients": {
-        *OF_THE_SAMPLES,
+        *PERCENTILES,
         "began_ns",  # as `began_late_ns` of each
         "elapsed_ns",  # from the first start to the last end, which take the samples
         "throughput_per_s",

@@ -75,7 +75,9 @@ def client_command(setup: TrialSetup, cell: Cell, target: str, options: list[str
         command += ["--request", cell.request]
     else:
         command += ["-n", str(cell.top)]
-    if expected_of(setup, cell) is not None:
+    if contender is not None and contender.events is not None:
+        command += ["--events", str(contender.events)]
+    elif expected_of(setup, cell) is not None:
         command += ["--expect", EXPECTED]
     if cell.until is not None:
         command += ["--until", cell.until]

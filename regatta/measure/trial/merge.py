@@ -174,7 +174,7 @@ def of_slices(windows: Sequence[Window]) -> Window:
 
 COUNTS = (
     *("requests", "answered", "unstarted", "connections_opened", "resent", "bytes_received"),
-    *("idle_lost", "slow_requests", "slow_lost", "resumed"),
+    *("idle_lost", "slow_requests", "slow_lost", "resumed", "events"),
 )
 ONE_LOAD: Table = {
     **dict.fromkeys(("target", "engine", "load", "dialect", "per_connection", "arrivals"), first),

@@ -165,8 +165,10 @@ class CellGroup(keys.TomlTable):
 
     def _what_a_protocol_allows(self, name: str, of: Contender) -> Iterator[tuple[str, str]]:
         """TLS and HTTP/2 are only for measured connections of the engine epoll."""
-        if of.speaks != limits.HTTP and self.engine != ("epoll",):
+        if self.engine != ("epoll",) and of.speaks != limits.HTTP:
             yield "engine", f"must be epoll for {name}, which speaks {of.speaks}"
+        if self.engine != ("epoll",) and of.events is not None:
+            yield "engine", f"must be epoll for {name}, which sends events"
         for key in ("idle", "slow"):
             if of.speaks != limits.HTTP and any(getattr(self, key)):
                 yield key, f"is only for plain HTTP/1.1, but {name} speaks {of.speaks}"

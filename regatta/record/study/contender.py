@@ -174,6 +174,9 @@ class Contender(keys.TomlTable):
     streams: Annotated[int, keys.whole(1, limits.MAX_STREAMS)] = 1
     """HTTP/2: requests that each connection carries at once. With a load over 50 connections and 10
     streams, 5 connections carry 50 requests."""
+    events: Annotated[int, keys.whole(0, limits.MAX_EVENTS)] | None = None
+    """HTTP: each answer is a stream of server-sent events, left after so many; 0: read to its
+    end."""
     path: HttpPath | None = None
     request: RequestLine | None = None
     requests: Annotated[RequestFile, BeforeValidator(read_requests)] | None = None
@@ -229,6 +232,8 @@ class Contender(keys.TomlTable):
             yield "requests", "is only for the dialect http without `path`"
         if self.speaks != limits.HTTP and self.dialect != "http":
             yield "speaks", "is only for the dialect http; remove one of them"
+        if self.events is not None and self.dialect != "http":
+            yield "events", "is only for the dialect http; remove one of them"
         if self.streams > 1 and self.speaks not in limits.HTTP2:
             yield "streams", f"needs HTTP/2; add speaks = {' or '.join(limits.HTTP2)}"
         if self.until is not None and self.request is None:
@@ -262,6 +267,11 @@ class Contender(keys.TomlTable):
     def sent(self) -> RequestFile | None:
         """Instead of a GET of its path."""
         return self.requests or self.body
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether an answer cannot be compared with another one as a whole."""
+        return self.events is not None
 
     @property
     def printed_when_ready(self) -> re.Pattern[str] | None:

@@ -9,6 +9,7 @@ ENGINES = ("thread", "fork", "epoll")
 DIALECTS = ("line", "http")
 HTTP, HTTPS, *HTTP2 = SPOKEN = ("http", "https", "h2", "h2c")
 MAX_STREAMS = 1_000
+MAX_EVENTS = 1_000_000
 AUTO, NETNS, LOOPBACK, CONTAINERS, HOSTS = PLACEMENTS = (
     *("auto", "netns", "loopback", "containers", "hosts"),
 )

@@ -75,6 +75,8 @@ class Wanted:
     """Whether to ask in HTTP/2 ..."""
     streams: int | None = None
     """... and how many requests each connection carries at once; None: one."""
+    events: int | None = None
+    """Server-sent events that each answer is left after; None: answers are none."""
     needs: Mapping[str, Any] = field(default_factory=dict)
     """More keys of each command's `[contenders.NAME]`: `env`, `setup` and the like."""
 
@@ -222,6 +224,7 @@ def contender(server: Server, wanted: Wanted, folder: Path) -> Iterator[str]:
         "account": server.account,
         "speaks": speaks if (speaks := server.speaks or wanted.spoken(server)) != HTTP else None,
         "streams": wanted.streams,
+        "events": wanted.events,
         "cpus": server.cpus,
         "ready_timeout_s": wanted.ready_timeout_s,
         "image": server.image,

@@ -362,7 +362,11 @@ static void connected(struct carrier *k) {
 /* Content has arrived. Returns whether more can be taken. */
 static bool deliver(struct carrier *k, const char *bytes, size_t length) {
     if (k->http2 != NULL) {
-        if (http2_feed(k->http2, bytes, length) == 0)
+        const int outcome = http2_feed(k->http2, bytes, length);
+        for (uint32_t i = 0; k->engine->load->has_events && i < k->engine->load->streams; i++)
+            if (is_on_connection(&k->slots[i]))
+                request_note_events(k->engine, &k->slots[i]);
+        if (outcome == 0)
             return true;
         lost(k, 0, http2_problem(k->http2));
         return false;

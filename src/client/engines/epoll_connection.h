@@ -30,6 +30,8 @@ struct epoll_connection {
     uint32_t sent;     /* bytes of the request */
     const struct request *request;
     int64_t start_ns, first_byte_ns;
+    int64_t event_ns; /* when the last of its `events` server-sent events came, or start_ns */
+    uint32_t events;
     int64_t free_ns;         /* open load: when it became free */
     struct carrier *carrier; /* NULL: plain HTTP/1.1 or the line dialect */
     struct text body;        /* of the reply, to show it */

@@ -12,8 +12,23 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
+static void note_event(struct worker *worker, struct epoll_connection *c, int64_t ns) {
+    struct times *times = c->events == 0 ? &worker->first_events : &worker->next_events;
+    worker->full |= !times_add(times, ns);
+}
+
+void request_note_events(struct epoll_engine *e, struct epoll_connection *c) {
+    for (; c->reply.has_events && c->events < c->reply.events.count; c->events++) {
+        note_event(e->worker, c, e->now_ns - c->event_ns);
+        c->event_ns = e->now_ns;
+    }
+}
+
 void request_fail(struct epoll_engine *e, struct epoll_connection *c, enum outcome outcome,
                   const char *why) {
+    if (outcome == OUTCOME_TIMEOUT &&
+        c->reply.has_events) /* the next would have come later still */
+        note_event(e->worker, c, c->event_ns - clock_monotonic_ns());
     if (e->load->viewer != NULL)
         e->load->viewer->failure(e->load->viewer, number_in_load(e, c), why);
     bool room =
@@ -77,6 +92,8 @@ static void start(struct epoll_engine *e, struct epoll_connection *c) {
 void request_begin(struct epoll_engine *e, struct epoll_connection *c, int64_t start_ns) {
     c->start_ns = start_ns;
     c->first_byte_ns = 0;
+    c->event_ns = start_ns;
+    c->events = 0;
     c->body.length = 0;
     c->body.overflow = false;
     e->deadlines_ns[number_of(e, c)] = e->now_ns + e->load->timeout_ns;
@@ -117,6 +134,7 @@ static bool answered(struct epoll_engine *e, struct epoll_connection *c, int64_t
 
 bool request_conclude(struct epoll_engine *e, struct epoll_connection *c, enum verdict verdict) {
     char why[PROBLEM_LIMIT];
+    request_note_events(e, c);
     if (verdict == REPLY_COMPLETE)
         return answered(e, c, e->now_ns);
     reply_explain(&c->reply, verdict, why);
@@ -137,7 +155,10 @@ static enum verdict feed(struct epoll_engine *e, struct epoll_connection *c, con
 bool request_take(struct epoll_engine *e, struct epoll_connection *c, const char *bytes,
                   size_t length) {
     enum verdict verdict = feed(e, c, bytes, length);
-    return verdict == REPLY_INCOMPLETE || request_conclude(e, c, verdict);
+    if (verdict != REPLY_INCOMPLETE)
+        return request_conclude(e, c, verdict);
+    request_note_events(e, c);
+    return true;
 }
 
 /* A server may close a connection at rest just when a request is on its way: one that has answered

@@ -18,6 +18,9 @@ const struct text *request_form(const struct load *load, const struct epoll_conn
 bool request_take(struct epoll_engine *e, struct epoll_connection *c, const char *bytes,
                   size_t length);
 
+/* Notes the server-sent events that arrived at e->now_ns. */
+void request_note_events(struct epoll_engine *e, struct epoll_connection *c);
+
 /* Ends a request with a verdict that is not REPLY_INCOMPLETE; one whose connection has ended
  * (error: or failed), which may start it again; starts it again. */
 bool request_conclude(struct epoll_engine *e, struct epoll_connection *c, enum verdict verdict);

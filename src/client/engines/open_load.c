@@ -64,11 +64,10 @@ void open_load_start_due(struct epoll_engine *e, uint32_t limit) {
     for (; limit > 0 && e->free.count > 0; limit--) {
         e->now_ns = clock_monotonic_ns();
         if (schedule->due_ns > e->now_ns || e->now_ns >= e->end_ns ||
-            lateness->count == lateness->limit)
+            lateness->own.count == lateness->own.limit)
             return;
         struct epoll_connection *c = connection_take_free(e);
-        lateness->late_ns[lateness->count++] =
-            account(lateness, schedule->due_ns, c->free_ns, e->now_ns);
+        times_add(&lateness->own, account(lateness, schedule->due_ns, c->free_ns, e->now_ns));
         request_begin(e, c, schedule->due_ns);
         schedule_advance(schedule);
     }

@@ -71,6 +71,8 @@ void load_reply_begin(const struct load *load, struct worker *worker, struct rep
         reply_to(reply, request->status, request->is_head);
     if (request->expectation != NULL)
         reply_expect(reply, request->expectation, is_digested(worker));
+    if (load->has_events)
+        reply_count_events(reply, load->event_limit);
 }
 
 enum outcome load_reply_outcome(enum verdict verdict) {
@@ -115,14 +117,15 @@ size_t load_request_limit(const struct load *load) {
     }
 }
 
-/* Pages are allocated as they are written. Returns 0 or -errno. */
-static int reserve_lateness(struct lateness *lateness, size_t limit) {
-    lateness->late_ns = mmap(NULL, limit * sizeof *lateness->late_ns, PROT_READ | PROT_WRITE,
-                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (lateness->late_ns == MAP_FAILED)
-        return -errno;
-    lateness->limit = limit;
-    return 0;
+/* Returns 0 or -errno. */
+static int reserve_times(const struct load *load, struct worker *worker) {
+    const size_t limit = worker->samples.limit;
+    int outcome = load->shape == SHAPE_OPEN ? times_reserve(&worker->lateness.own, limit) : 0;
+    if (outcome == 0 && load->has_events)
+        outcome = times_reserve(&worker->first_events, limit);
+    if (outcome == 0 && load->has_events)
+        outcome = times_reserve(&worker->next_events, SAMPLE_LIMIT);
+    return outcome;
 }
 
 /* Whether the load may use up the ports of one source address. */
@@ -173,8 +176,8 @@ int load_prepare(struct load *load) {
     size_t limit = load_request_limit(load);
     outcome = samples_reserve(&load->workers[0].samples, load->worker_count, sizeof *load->workers,
                               limit);
-    for (uint32_t i = 0; outcome == 0 && load->shape == SHAPE_OPEN && i < load->worker_count; i++)
-        outcome = reserve_lateness(&load->workers[i].lateness, load->workers[i].samples.limit);
+    for (uint32_t i = 0; outcome == 0 && i < load->worker_count; i++)
+        outcome = reserve_times(load, &load->workers[i]);
     return outcome;
 }
 
@@ -204,9 +207,8 @@ const char *load_connect_problem(int error) {
 }
 
 static bool add_sample(struct worker *worker, const struct sample *sample) {
-    bool room = samples_add(&worker->samples, sample);
-    worker->full |= !room;
-    return room;
+    worker->full |= !samples_add(&worker->samples, sample);
+    return !worker->full;
 }
 
 bool worker_answered(struct worker *worker, uint32_t connection, int64_t start_ns,

@@ -45,8 +45,7 @@ enum { TLS_NAME_LIMIT = 64 };
 
 /* Open load: how late requests started, and why. */
 struct lateness {
-    int64_t *late_ns; /* the client's own delay, for each started request */
-    size_t count, limit;
+    struct times own;   /* the client's own delay, for each started request */
     uint64_t unstarted; /* requests that were due but had not started when the window ended */
     int64_t client_ns;  /* total time that requests waited for the client */
     int64_t server_ns;  /* total time that they waited for a free connection */
@@ -56,6 +55,8 @@ struct lateness {
 struct worker {
     alignas(64) struct samples samples;
     struct lateness lateness;
+    struct times first_events; /* from the start of each request to its first event ... */
+    struct times next_events;  /* ... and from each event to the next */
     uint64_t connections_opened, bytes_received;
     uint64_t resent;             /* requests sent again: their connection had ended at rest */
     uint64_t resumed;            /* TLS: handshakes that resumed a session */
@@ -93,6 +94,8 @@ struct load {
     const char *tls_host;       /* TLS: whom the certificate must name */
     const char *cafile;         /* TLS: who may have signed it; NULL: whom the system trusts */
     uint32_t streams;           /* HTTP/2: of each connection; else 1 */
+    bool has_events;            /* HTTP: replies are streams of server-sent events ... */
+    uint32_t event_limit;       /* ... that are left after so many; 0: read to their end */
     const char *line;           /* line dialect, without its end; NULL: top TOP */
     struct request_list listed; /* empty: the single request above */
     struct expect_list

@@ -12,6 +12,15 @@ const char *outcome_name(enum outcome outcome) {
     return outcome < OUTCOME_COUNT ? NAMES[outcome] : "unknown";
 }
 
+int times_reserve(struct times *times, size_t limit) {
+    times->ns = mmap(NULL, limit * sizeof *times->ns, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (times->ns == MAP_FAILED)
+        return -errno;
+    times->limit = limit;
+    return 0;
+}
+
 int samples_reserve(struct samples *first, size_t workers, size_t stride, size_t limit) {
     size_t share = limit / workers;
     if (share == 0)

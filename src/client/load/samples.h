@@ -45,6 +45,23 @@ struct samples {
  * which are `stride` bytes apart. Returns 0 or -errno. */
 int samples_reserve(struct samples *first, size_t workers, size_t stride, size_t limit);
 
+/* Of one worker: durations in ns; a negative one is its own lower bound. */
+struct times {
+    int64_t *ns;
+    size_t count, limit;
+};
+
+/* Pages are allocated as they are written. Returns 0 or -errno. */
+int times_reserve(struct times *times, size_t limit);
+
+/* Returns false if it is full. */
+static inline bool times_add(struct times *times, int64_t ns) {
+    if (times->count == times->limit)
+        return false;
+    times->ns[times->count++] = ns;
+    return true;
+}
+
 /* Returns false if the worker's share is full. The record is written before it is counted, so a
  * process that dies leaves no partial record. */
 static inline bool samples_add(struct samples *samples, const struct sample *sample) {

@@ -82,6 +82,8 @@ static size_t take_content(struct body *body, const char *bytes, size_t length,
     body->taken += length;
     if (body->digest != NULL)
         body_digest_add(body->digest, bytes, length);
+    if (body->events != NULL)
+        events_take(body->events, bytes, length);
     if (content != NULL)
         text_add_some(content, bytes, length);
     return length;

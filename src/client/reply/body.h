@@ -2,6 +2,7 @@
  * not in rows. Sans-I/O; the result does not depend on how the bytes are split. */
 #pragma once
 #include "base/text.h"
+#include "client/reply/events.h"
 #include "client/reply/expectation.h"
 
 #include <stddef.h>
@@ -20,6 +21,7 @@ struct body {
     uint64_t left;              /* bytes of the body or chunk */
     uint64_t taken;             /* bytes of the content so far */
     struct body_digest *digest; /* of the content; NULL: not wanted */
+    struct events *events;      /* the same */
     uint32_t line_length;       /* bytes of the line so far */
     uint32_t digits;            /* of the chunk's size */
     bool in_extension;          /* after the chunk's size */

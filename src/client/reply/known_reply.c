@@ -20,7 +20,7 @@ static void learn(struct known_reply *known, const void *question, const struct 
 
 enum verdict known_reply_feed(struct known_reply *known, const void *question, struct reply *reply,
                               const char *bytes, size_t length) {
-    bool must_read = reply->is_digested || reply->body_text != NULL;
+    bool must_read = reply->is_digested || reply->has_events || reply->body_text != NULL;
     if (!must_read && is_known(known, question, bytes, length)) {
         reply->status = known->status;
         reply->head = known->head;

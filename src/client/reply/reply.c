@@ -58,6 +58,14 @@ static enum verdict take_status(struct reply *reply, struct slice line) {
     return judge_status(reply, status, line);
 }
 
+/* The body has begun: what of its content matters? */
+static void look_into_body(struct reply *reply) {
+    if (reply->is_digested)
+        reply->body.digest = &reply->digest;
+    if (reply->has_events)
+        reply->body.events = &reply->events;
+}
+
 enum verdict reply_take_head(struct reply *reply, unsigned status) {
     char line[sizeof "HTTP/2 65535"];
     const int length = snprintf(line, sizeof line, "HTTP/2 %u", status & UINT16_MAX);
@@ -66,14 +74,15 @@ enum verdict reply_take_head(struct reply *reply, unsigned status) {
         return verdict;
     reply->expected = REPLY_BODY;
     body_to_end(&reply->body);
-    if (reply->is_digested)
-        reply->body.digest = &reply->digest;
+    look_into_body(reply);
     return REPLY_INCOMPLETE;
 }
 
 /* The body is complete. */
-static enum verdict end_body(const struct reply *reply) {
+static enum verdict end_body(struct reply *reply) {
     const struct expectation *expectation = reply->expectation;
+    if (reply->has_events && (reply->events.limit > 0 || reply->events.count == 0))
+        return malformed(reply, "it ended before so many server-sent events");
     bool is_expected =
         expectation == NULL || (expectation_has_length(expectation, reply->body.taken) &&
                                 (!reply->is_digested || reply->digest.crc == expectation->digest));
@@ -106,8 +115,7 @@ static enum verdict begin_body(struct reply *reply) {
         body_to_end(&reply->body);
         reply->head.close = true;
     }
-    if (reply->is_digested)
-        reply->body.digest = &reply->digest;
+    look_into_body(reply);
     return verdict;
 }
 
@@ -258,6 +266,7 @@ void reply_begin(struct reply *reply, enum dialect dialect, uint32_t wanted,
     reply->is_to_head = false;
     reply->expectation = NULL;
     reply->is_digested = false;
+    reply->has_events = false;
 }
 
 void reply_to(struct reply *reply, uint16_t status_wanted, bool is_head) {
@@ -270,6 +279,11 @@ void reply_expect(struct reply *reply, const struct expectation *expectation, bo
     reply->is_digested = is_digested && expectation->has_digest;
     if (reply->is_digested)
         body_digest_begin(&reply->digest, expectation);
+}
+
+void reply_count_events(struct reply *reply, uint32_t limit) {
+    reply->has_events = true;
+    reply->events = (struct events){.limit = limit};
 }
 
 void reply_until(struct reply *reply, const struct until *until) {
@@ -317,6 +331,10 @@ static enum verdict feed_body(struct reply *reply, const char *bytes, size_t len
     ptrdiff_t taken = body_feed(&reply->body, bytes, length, reply->body_text, &reply->problem);
     if (taken < 0)
         return REPLY_MALFORMED;
+    if (reply->has_events && events_are_enough(&reply->events)) {
+        reply->head.close = true;
+        return REPLY_COMPLETE;
+    }
     if ((size_t)taken < length)
         return malformed(reply, "bytes follow the end of the reply");
     return reply->body.state == BODY_DONE ? end_body(reply) : REPLY_INCOMPLETE;

@@ -51,10 +51,11 @@ struct reply {
     const struct until *until;
     const struct expectation *expectation; /* NULL: none */
     struct body_digest digest;             /* if the digest is compared */
+    struct events events;                  /* if they are counted */
     uint16_t status;                       /* HTTP */
     uint16_t status_wanted;                /* HTTP: the only right one; 0: any success */
     bool is_to_head;                       /* HTTP: the reply to HEAD has no body */
-    bool is_digested;
+    bool is_digested, has_events;
     bool is_cut;          /* with `until`: `line` holds only the last bytes of what has arrived */
     bool after_cr;        /* a long line: its last byte so far was a CR */
     uint32_t left_out;    /* bytes of a long line that are not kept */
@@ -79,6 +80,11 @@ void reply_to(struct reply *reply, uint16_t status_wanted, bool is_head);
 /* Call after reply_begin, for a request that wants no rows: in HTTP, what the reply must be, and
  * whether its digest is compared too. */
 void reply_expect(struct reply *reply, const struct expectation *expectation, bool is_digested);
+
+/* Call after reply_begin, for a request that wants no rows: in HTTP, the body is a stream of
+ * server-sent events with at least one. The reply is complete after `limit` of them, and nothing
+ * else can then follow on an HTTP/1.1 connection; 0: at its end. */
+void reply_count_events(struct reply *reply, uint32_t limit);
 
 /* Call after reply_begin: the reply ends where `until` first matches. */
 void reply_until(struct reply *reply, const struct until *until);

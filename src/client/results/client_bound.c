@@ -36,7 +36,7 @@ struct lateness client_bound_lateness(const struct load *load) {
     struct lateness whole = {0};
     for (uint32_t i = 0; i < load->worker_count; i++) {
         const struct lateness *part = &load->workers[i].lateness;
-        whole.count += part->count;
+        whole.own.count += part->own.count;
         whole.unstarted += part->unstarted;
         whole.client_ns += part->client_ns;
         whole.server_ns += part->server_ns;
@@ -66,10 +66,10 @@ void client_bound_explain(const struct load *load, struct text *why) {
         return;
     }
     /* Relative to what was due, not to the rate: the number of Poisson arrivals varies. */
-    uint64_t due = lateness.count + lateness.unstarted;
-    if (client_bound_rate_is_held(lateness.count, due))
+    uint64_t due = lateness.own.count + lateness.unstarted;
+    if (client_bound_rate_is_held(lateness.own.count, due))
         return;
-    double started_percent = client_bound_started_percent(lateness.count, due);
+    double started_percent = client_bound_started_percent(lateness.own.count, due);
     double queued_share = share_of(load, load->cost.queued_ns, 1);
     if (lateness.client_ns > lateness.server_ns)
         text_addf(why, "started only %.1f %% of the offered rate because it was late itself",

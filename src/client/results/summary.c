@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,23 +60,46 @@ static int sum_up_latencies(const struct load *load, struct summary *summary) {
     return enough ? 0 : -ENOMEM;
 }
 
-/* How late each started request was. Returns 0 or -ENOMEM. */
-static int sum_up_lateness(const struct load *load, struct summary *summary) {
-    const size_t count = client_bound_lateness(load).count;
-    size_t done = 0;
-    int64_t *late_ns = malloc(count * sizeof *late_ns);
-    if (count > 0 && late_ns == NULL)
+/* The struct times at this offset of struct worker. */
+static struct times times_of(const struct load *load, uint32_t worker, size_t offset) {
+    struct times times;
+    memcpy(&times, (const char *)&load->workers[worker] + offset, sizeof times);
+    return times;
+}
+
+/* Of all workers. Returns 0 or -ENOMEM. */
+static int sum_up_times(const struct load *load, size_t offset, struct distribution *whole) {
+    size_t count = 0, known = 0, bounds = 0;
+    for (uint32_t i = 0; i < load->worker_count; i++)
+        count += times_of(load, i, offset).count;
+    int64_t *all = malloc(count * sizeof *all);
+    if (count > 0 && all == NULL)
         return -ENOMEM;
     for (uint32_t i = 0; count > 0 && i < load->worker_count; i++) {
-        const struct lateness *part = &load->workers[i].lateness;
-        memcpy(late_ns + done, part->late_ns, part->count * sizeof *late_ns);
-        done += part->count;
+        const struct times times = times_of(load, i, offset);
+        for (size_t j = 0; j < times.count; j++) {
+            if (times.ns[j] < 0)
+                all[count - ++bounds] = -times.ns[j];
+            else
+                all[known++] = times.ns[j];
+        }
     }
-    summary->late = distribution_of(late_ns, count, 0);
-    if (load->cost.wall_ns > 0)
-        summary->achieved_per_s = (double)count * NS_PER_S / (double)load->cost.wall_ns;
-    free(late_ns);
+    *whole = distribution_of(all, known, bounds);
+    free(all);
     return 0;
+}
+
+/* How late requests and events were. Returns 0 or -ENOMEM. */
+static int sum_up_all_times(const struct load *load, struct summary *summary) {
+    int outcome = sum_up_times(load, offsetof(struct worker, lateness.own), &summary->late);
+    if (outcome == 0)
+        outcome = sum_up_times(load, offsetof(struct worker, first_events), &summary->first_event);
+    if (outcome == 0)
+        outcome = sum_up_times(load, offsetof(struct worker, next_events), &summary->next_event);
+    if (load->cost.wall_ns > 0)
+        summary->achieved_per_s =
+            (double)summary->late.count * NS_PER_S / (double)load->cost.wall_ns;
+    return outcome;
 }
 
 static void sum_up_client(const struct load *load, struct summary *summary) {
@@ -119,7 +143,7 @@ int summary_make(const struct load *load, struct summary *summary) {
         summary->throughput_per_s =
             (double)summary->answered * NS_PER_S / (double)summary->elapsed_ns;
     sum_up_client(load, summary);
-    int outcome = sum_up_lateness(load, summary);
+    int outcome = sum_up_all_times(load, summary);
     return outcome == 0 ? sum_up_latencies(load, summary) : outcome;
 }
 
@@ -231,6 +255,10 @@ void summary_add_text(struct text *text, const struct load *load, const struct s
         if (summary->first_byte.p50 != summary->latency.p50)
             add_distribution(text, "first byte", &summary->first_byte);
     }
+    if (summary->first_event.count > 0)
+        add_distribution(text, "first event", &summary->first_event);
+    if (summary->next_event.count > 0)
+        add_distribution(text, "next event", &summary->next_event);
     if (load->shape == SHAPE_OPEN)
         add_rate(text, load, summary);
     add_unmeasured(text, load, summary);

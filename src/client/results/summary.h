@@ -18,7 +18,9 @@ struct summary {
     double throughput_per_s;
     /* Of answered requests; requests that timed out or never started count with a lower bound. */
     struct distribution latency, first_byte;
-    struct distribution late;         /* open: how late the client itself was */
+    struct distribution late; /* open: how late the client itself was */
+    /* Server-sent events: from a request to its first one, and from one to the next. */
+    struct distribution first_event, next_event;
     double achieved_per_s;            /* open: started in the window */
     struct usage self, children;      /* of the load */
     double cpu_share;                 /* client_bound_cpu_share */

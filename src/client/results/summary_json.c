@@ -93,6 +93,12 @@ void summary_add_json(struct text *text, const struct load *load, const struct s
     add_json_distribution(text, "first_byte_ns", &summary->first_byte);
     text_add_string(text, ",\n ");
     add_json_distribution(text, "late_ns", &summary->late);
+    text_addf(text, ",\n \"events\": %zu, ",
+              summary->first_event.count - summary->first_event.at_least +
+                  summary->next_event.count - summary->next_event.at_least);
+    add_json_distribution(text, "first_event_ns", &summary->first_event);
+    text_add_string(text, ",\n ");
+    add_json_distribution(text, "next_event_ns", &summary->next_event);
     text_addf(text, ",\n \"cpu_share\": %.4f, \"client_bound\": ", summary->cpu_share);
     add_json_words(text, summary->client_bound);
     text_add_string(text, ",\n \"problem\": ");

@@ -42,9 +42,9 @@ TEST(the_busiest_thread_is_the_limit) {
 
 TEST(the_requests_of_all_threads_must_start) {
     struct load load = load_of(0.1, 0.1);
-    workers[0].lateness = (struct lateness){.count = 500, .client_ns = 1, .server_ns = 2};
+    workers[0].lateness = (struct lateness){.own.count = 500, .client_ns = 1, .server_ns = 2};
     assert_said(&load, "");
-    workers[1].lateness = (struct lateness){.count = 480, .unstarted = 20, .client_ns = 2};
+    workers[1].lateness = (struct lateness){.own.count = 480, .unstarted = 20, .client_ns = 2};
     assert_said(&load, "started only 98.0 % of the offered rate because it was late itself");
     workers[0].lateness.server_ns = 4;
     assert_said(&load, "");
