@@ -16,7 +16,7 @@ _regatta_client() {
     else
         options='--watch --connections --top --dialect --request --until --requests --expect --events --path --body --host --token-file --timeout --load
             --rounds --duration --per-connection --rate --arrivals --seed --idle --slow
-            --tls --cafile --insecure --resume --http2 --streams --grpc --engine
+            --tls --cafile --insecure --resume --http2 --websocket --streams --grpc --engine
             --threads --sources --cpus --quiet --json --samples --gate-fd --help --version'
     fi
     case $option in

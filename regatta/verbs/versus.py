@@ -101,6 +101,8 @@ SEARCH_EACH_S, MOST_SEARCHES = 20.0, 12
         "1 compares the times to the first event.",
         show_default=False,
     ),
+    grpc="An encoded message, sent to the gRPC method /PACKAGE.SERVICE/METHOD of --path.",
+    websocket="Send WebSocket messages, that of --body or `hello`, which must come back.",
     raw=r"Text for servers of another protocol, with \r \n \t \xHH \\.",
     until=typer.Option(metavar="REGEX", help="Where the reply to --raw ends."),
     answers_may_differ="Race servers that answer differently, or each time, unchecked.",
@@ -224,6 +226,8 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
     request: Path | None = None,
     body: Path | None = None,
     events: int | None = None,
+    grpc: Path | None = None,
+    websocket: bool = False,
     raw: str | None = None,
     until: str | None = None,
     answers_may_differ: bool = False,
@@ -292,7 +296,7 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
     versions, time_s = Versions.read(base, head, fail_over), parse_pause(limit, "--time")
     wanted = Wanted(
         path=path,
-        http2=http2 or streams is not None,
+        http2=http2 or (streams is not None and grpc is None),
         streams=streams,
         connections=numbers("--connections", connections, MAX_CONNECTIONS) or Wanted.connections,
         short=short,
@@ -304,6 +308,8 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
         requests=request,
         body=body,
         events=events,
+        grpc=grpc,
+        websocket=websocket,
         raw=raw,
         until=until,
         # With less than the fewest, no server could be shown to be warm.

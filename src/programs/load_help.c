@@ -58,12 +58,14 @@ static const char HELP[] =
     "\n";
 
 static const char HELP_HOW[] =
-    "TLS and HTTP/2 (https://HOST:PORT is --dialect http --tls):\n"
+    "TLS, HTTP/2 and WebSocket (https://HOST:PORT is --dialect http --tls; ws://, wss://):\n"
     "      --tls             TLS 1.2 or 1.3; with --per-connection 1, a handshake per request\n"
     "      --cafile FILE     who may have signed the certificate (whom this system trusts)\n"
     "      --insecure        accept any certificate\n"
     "      --resume          resume the session of the connection before\n"
     "      --http2           h2 with --tls, else h2c as if it was known\n"
+    "      --websocket       each request is a message, that of --body or `hello`; it must come\n"
+    "                        back as it was sent\n"
     "      --streams N       requests that each connection carries at once (1)\n"
     "\n"
     "How:\n"

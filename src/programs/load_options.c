@@ -216,18 +216,23 @@ static void read_tls_host(const char *target, struct load *load) {
     load->tls_host = host;
 }
 
-/* http:// and https:// say the dialect, and whether there is TLS. Returns HOST:PORT. */
+/* http://, https://, ws:// and wss:// say what is spoken. Returns HOST:PORT. */
 static const char *read_scheme(const char *text, struct load *load) {
+    static const char *const SCHEMES[] = {"http://", "https://", "ws://", "wss://"};
     static char target[PATH_LIMIT];
-    const bool is_tls = strncmp(text, "https://", 8) == 0;
-    if (!is_tls && strncmp(text, "http://", 7) != 0)
+    size_t scheme = 0;
+    while (scheme < 4 && strncmp(text, SCHEMES[scheme], strlen(SCHEMES[scheme])) != 0)
+        scheme++;
+    if (scheme == 4)
         return text;
-    const char *host = text + (is_tls ? 8 : 7);
+    const bool is_tls = scheme % 2 != 0;
+    const char *host = text + strlen(SCHEMES[scheme]);
     const size_t length = strcspn(host, "/");
     if (host[length] == '/' && host[length + 1] != '\0')
         option_wrong(PROGRAM, "'%s': give the path as --path %s", text, host + length);
     load->dialect = DIALECT_HTTP;
     load->is_tls |= is_tls;
+    load->is_websocket |= scheme >= 2;
     const bool has_port = memchr(host, ':', length) != NULL && host[length - 1] != ']';
     snprintf(target, sizeof target, "%.*s%s", (int)length, host,
              has_port ? ""
@@ -287,7 +292,15 @@ static void check_sources(const struct load *load) {
             strerrordesc_np(-outcome));
 }
 
-/* TLS and HTTP/2. */
+/* The one request is a message. */
+static void check_message(const struct load *load, const struct option_row *rows) {
+    static const char *const OTHERS[] = {"http2", "requests", "expect", "events", "top"};
+    for (size_t i = 0; load->is_websocket && i < sizeof OTHERS / sizeof *OTHERS; i++)
+        if (option_is_given(rows, OTHERS[i]))
+            option_wrong(PROGRAM, "--%s is not for WebSocket", OTHERS[i]);
+}
+
+/* TLS, HTTP/2 and WebSocket. */
 static void check_carried(const struct load *load, const struct option_row *rows) {
     static const char *const OF_TLS[] = {"insecure", "cafile", "resume"};
     for (size_t i = 0; i < sizeof OF_TLS / sizeof *OF_TLS; i++)
@@ -299,15 +312,15 @@ static void check_carried(const struct load *load, const struct option_row *rows
         option_wrong(PROGRAM, "--grpc and --body exclude each other: both are the body");
     if (load->streams > 1 && !load->is_http2)
         option_wrong(PROGRAM, "--streams is for --http2: HTTP/1.1 answers one request at a time");
-    if (!load->is_tls && !load->is_http2)
+    if (!load_is_carried(load))
         return;
-    const char *first = load->is_http2 ? "http2" : "tls";
+    const char *first = load->is_websocket ? "websocket" : load->is_http2 ? "http2" : "tls";
     if (carriage_missing() != NULL)
         option_wrong(PROGRAM, "--%s: %s", first, carriage_missing());
     if (load->engine != &engine_epoll)
         option_wrong(PROGRAM, "--%s needs --engine epoll", first);
     if (load->idle_count + load->slow_count > 0)
-        option_wrong(PROGRAM, "--idle and --slow are for HTTP/1.1 without TLS");
+        option_wrong(PROGRAM, "--idle and --slow are for HTTP/1.1 without TLS and WebSocket");
     if (load->dialect != DIALECT_HTTP)
         option_wrong(PROGRAM, "--%s is for --dialect http", first);
     if (load->is_http2 && !option_is_given(rows, "path") && !option_is_given(rows, "requests"))
@@ -373,6 +386,7 @@ static void read_asked(const struct load_options *options, struct load *load) {
 
 static void check(const struct load *load, const struct option_row *rows) {
     check_shape(load->shape, rows);
+    check_message(load, rows);
     check_asked(load, rows);
     check_carried(load, rows);
     if (load->shape == SHAPE_OPEN && !option_is_given(rows, "rate"))
@@ -435,6 +449,7 @@ void load_options_read(int count, char *arguments[], struct load_options *option
         {"resume", .set = &load->resumes},
         {"http2", .set = &load->is_http2},
         {"events", .number = &load->event_limit, .high = SAMPLE_LIMIT},
+        {"websocket", .set = &load->is_websocket},
         {"streams", .number = &load->streams, .low = 1, .high = STREAM_LIMIT},
         {"engine", .read = read_engine},
         {"threads", .number = &load->threads, .low = 1, .high = THREAD_LIMIT},
@@ -463,6 +478,8 @@ void load_options_read(int count, char *arguments[], struct load_options *option
     if (count - first > 1)
         option_wrong(PROGRAM, "only one HOST:PORT is allowed; unexpected '%s'",
                      arguments[first + 1]);
+    if (load->is_websocket && load->path == NULL)
+        read_path("/", options);
     load->has_events = option_is_given(rows, "events");
     check(load, rows);
     read_asked(options, load);

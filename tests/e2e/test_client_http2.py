@@ -366,6 +366,18 @@ def test_a_slow_stream_does_not_hold_up_the_others() -> None:
     assert found["connections_opened"] == 1
 
 
+def test_a_request_does_not_wait_until_another_is_acknowledged() -> None:
+    """The server answers in pairs, so that it has no reply to acknowledge the first one with, and
+    waits some 40 ms with doing so."""
+    load = ("--load", "open", "--rate", "200", "--duration", "0.4", "--streams", "4")
+
+    def median_ms() -> float:
+        with serving(answering(lambda n: whole(n - 2) + whole(n) if n % 4 == 3 else b"")) as server:
+            return json.loads(over_http2(server.address, *load).stdout)["latency_ns"]["p50"] / 1e6
+
+    assert min(median_ms() for _ in range(3)) < 30
+
+
 # gRPC: its status is in the trailers.
 
 TRAILERS = END_HEADERS | END_STREAM

@@ -135,8 +135,8 @@ def answers_of(
     setup.clear_scratch()
     first = next(iter(cells.values()))
     contender = setup.contenders[first.contender]
-    if contender.is_stream:
-        raise TrialError("they are streams")
+    if contender.uncompared:
+        raise TrialError(contender.uncompared)
     with setup.side(setup.placement.server, SERVER, accounted=True) as server:
         target = start_server(setup, first, (), server)
         for asked, cell in cells.items():

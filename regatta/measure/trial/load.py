@@ -23,6 +23,10 @@ SPEAKING = {
     HTTPS: ("--tls", "--insecure"),
     "h2": ("--tls", "--insecure", "--http2"),
     "h2c": ("--http2",),
+    "grpc": ("--http2",),
+    "grpcs": ("--tls", "--insecure", "--http2"),
+    "ws": ("--websocket",),
+    "wss": ("--tls", "--insecure", "--websocket"),
 }
 """The client's options by what a contender speaks; its certificate is often its own."""
 REQUESTS, EXPECTED = "requests.txt", "expected.txt"
@@ -67,8 +71,8 @@ def client_command(setup: TrialSetup, cell: Cell, target: str, options: list[str
     if cell.backlog is not None:
         command += ["--timeout", str(PATIENCE_MS)]
     if cell.requests is not None:
-        sent = setup.contenders[cell.contender].sent
-        command += ["--requests", REQUESTS] if sent is None else sent.options(REQUESTS)
+        asked = setup.contenders[cell.contender]
+        command += ["--requests", REQUESTS] if asked.sent is None else asked.sent_by(REQUESTS)
     elif cell.path is not None:
         command += ["--path", cell.path]
     elif cell.request is not None:

@@ -170,10 +170,11 @@ class Contender(keys.TomlTable):
     """Of a server that always listens on the same one."""
     dialect: Annotated[str, keys.one_of(limits.DIALECTS)] = "http"
     speaks: Annotated[str, keys.one_of(limits.SPOKEN)] = limits.HTTP
-    """HTTP/1.1 alone or over TLS (https), HTTP/2 over TLS (h2) or alone (h2c)."""
+    """HTTP/1.1 alone or over TLS (https), HTTP/2 over TLS (h2) or alone (h2c); gRPC and WebSocket
+    alone or over TLS (grpcs, wss), whose message is `body`."""
     streams: Annotated[int, keys.whole(1, limits.MAX_STREAMS)] = 1
-    """HTTP/2: requests that each connection carries at once. With a load over 50 connections and 10
-    streams, 5 connections carry 50 requests."""
+    """HTTP/2, gRPC: requests that each connection carries at once. With a load over 50 connections
+    and 10 streams, 5 connections carry 50 requests."""
     events: Annotated[int, keys.whole(0, limits.MAX_EVENTS)] | None = None
     """HTTP: each answer is a stream of server-sent events, left after so many; 0: read to its
     end."""
@@ -234,7 +235,12 @@ class Contender(keys.TomlTable):
             yield "speaks", "is only for the dialect http; remove one of them"
         if self.events is not None and self.dialect != "http":
             yield "events", "is only for the dialect http; remove one of them"
-        if self.streams > 1 and self.speaks not in limits.HTTP2:
+        in_messages = self.speaks in (*limits.GRPC, *limits.WEBSOCKET)
+        if in_messages and (self.requests is not None or self.events is not None):
+            yield "speaks", "is only for `path` and `body`; remove `requests` and `events`"
+        if self.speaks in limits.GRPC and self.body is None:
+            yield "speaks", "needs `body`, a file with the encoded message; add it"
+        if self.streams > 1 and self.speaks not in (*limits.HTTP2, *limits.GRPC):
             yield "streams", f"needs HTTP/2; add speaks = {' or '.join(limits.HTTP2)}"
         if self.until is not None and self.request is None:
             yield "until", 'needs `request` and dialect = "line"; add them'
@@ -268,10 +274,17 @@ class Contender(keys.TomlTable):
         """Instead of a GET of its path."""
         return self.requests or self.body
 
+    def sent_by(self, listed: str) -> list[str]:
+        """The client's options for that; `listed`: the file of its requests."""
+        assert self.sent is not None, "else it is asked for a path"
+        return self.sent.options(listed, "--grpc" if self.speaks in limits.GRPC else "--body")
+
     @property
-    def is_stream(self) -> bool:
-        """Whether an answer cannot be compared with another one as a whole."""
-        return self.events is not None
+    def uncompared(self) -> str | None:
+        """Why its answers are not compared with one another as a whole; None: they are."""
+        if self.events is not None:
+            return "they are streams"
+        return "they are messages" if self.speaks in (*limits.GRPC, *limits.WEBSOCKET) else None
 
     @property
     def printed_when_ready(self) -> re.Pattern[str] | None:

@@ -7,7 +7,10 @@ ARRIVALS = ("even", "poisson")
 SCOPES = ("window", "process")
 ENGINES = ("thread", "fork", "epoll")
 DIALECTS = ("line", "http")
-HTTP, HTTPS, *HTTP2 = SPOKEN = ("http", "https", "h2", "h2c")
+HTTP, HTTPS, *HTTP2 = FOUND = ("http", "https", "h2", "h2c")
+"""What the look before a race finds out by itself."""
+GRPC, WEBSOCKET = ("grpc", "grpcs"), ("ws", "wss")
+SPOKEN = FOUND + GRPC + WEBSOCKET
 MAX_STREAMS = 1_000
 MAX_EVENTS = 1_000_000
 AUTO, NETNS, LOOPBACK, CONTAINERS, HOSTS = PLACEMENTS = (

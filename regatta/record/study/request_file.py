@@ -105,11 +105,11 @@ class RequestFile:
     """As the study has it."""
     requests: tuple[Request, ...]
 
-    def options(self, listed: str) -> list[str]:
-        """Of the client; `listed`: the file that has `text`."""
+    def options(self, listed: str, upload: str) -> list[str]:
+        """Of the client; `listed`: the file that has `text`; `upload`: how it sends another."""
         (first, *_) = self.requests
         if isinstance(first, Upload):
-            return ["--path", first.path, "--body", str(first.file)]
+            return ["--path", first.path, upload, str(first.file)]
         return ["--requests", listed]
 
     def text(self) -> str:

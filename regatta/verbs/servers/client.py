@@ -22,7 +22,7 @@ from regatta.measure.network.ports import ESTABLISHED, LISTEN, ports_of
 from regatta.measure.trial.load import REQUESTS, client_command
 from regatta.measure.trial.setup import TrialSetup
 from regatta.record.cell import Cell
-from regatta.record.study.limits import HTTP2, SPOKEN
+from regatta.record.study.limits import FOUND, HTTP2
 
 LOAD_S = 0.1
 PATIENCE_S = 60.0
@@ -231,6 +231,7 @@ CAUSES = (
     (r"before it was (ready|stopped)", "it must stay in the foreground and listen on {port}"),
     (r"was not ready", "if it needs longer, say so with --ready-timeout 60s"),
     (r"answers 3\d\d ", f"a redirect: name the path that it leads to with --path, {EXPECT_IT}"),
+    (r"answers 426", "it wants another protocol: add --websocket if it speaks that"),
     (r"answers 40[137] ", "put what it asks for into the headers of --request FILE"),
     (r"answers \d\d\d ", f"name a path that it serves with --path, {EXPECT_IT}"),
 )
@@ -246,10 +247,10 @@ def advised(why: str) -> str:
 def speaking_other(setup: TrialSetup, cell: Cell, target: str) -> TrialSetup | None:
     """With what the server speaks instead of what it was asked in; None: nothing of it."""
     contender = setup.contenders.get(cell.contender)
-    if contender is None or contender.dialect != "http":
+    if contender is None or contender.dialect != "http" or contender.speaks not in FOUND:
         return None
     # Who wants HTTP/2 is not given HTTP/1.1.
-    for speaks in HTTP2 if contender.speaks in HTTP2 else SPOKEN:
+    for speaks in HTTP2 if contender.speaks in HTTP2 else FOUND:
         if speaks == contender.speaks:
             continue
         other = contender.model_copy(update={"speaks": speaks})

@@ -278,8 +278,8 @@ def _seen(setup: TrialSetup, cell: Cell, target: str, server: Side) -> Seen:
     contender = setup.contenders.get(cell.contender)
     speaks = HTTP if contender is None else contender.speaks
     # In another protocol the client itself compares each reply with what it must end with.
-    is_stream = contender is not None and contender.is_stream
-    asked = _ask(target, requests, placement, speaks) if requests and not is_stream else []
+    whole = contender is None or not contender.uncompared
+    asked = _ask(target, requests, placement, speaks) if requests and whole else []
     asked = asked or [[] for _ in requests]
     for request, of in zip(requests, asked, strict=True):
         for answer in of:
@@ -290,7 +290,7 @@ def _seen(setup: TrialSetup, cell: Cell, target: str, server: Side) -> Seen:
     logs = 2 * (_printed(server) - before) >= len(answers) + load["requests"]
     p99_ms = (load["latency_ns"]["p99"] or 0) / NS_PER_MS
     tried = min(cell.connections, client.MOST_TRIED)
-    keeps = requests and not cell.per_connection and speaks == HTTP and not is_stream
+    keeps = requests and not cell.per_connection and speaks == HTTP and whole
     again = replies.spelled(requests[0], target) if keeps else b""
     if len(again) > LARGE:  # no socket takes all of it at once
         again = b""

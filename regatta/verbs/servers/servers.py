@@ -28,13 +28,13 @@ from regatta.record.study.contender import (
 )
 from regatta.record.study.find import Design, shipped_folders
 from regatta.record.study.keys import content_of
-from regatta.record.study.limits import HTTPS, NAME_PATTERN
+from regatta.record.study.limits import HTTPS, NAME_PATTERN, WEBSOCKET
 
 FEWEST = 2
 PORT = "{port}"
 NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,63})=(.+)", re.DOTALL)
 RUNNING = re.compile(
-    r"((?P<name>[A-Za-z0-9][A-Za-z0-9._-]{0,63})=)?(?P<scheme>https?)://"
+    r"((?P<name>[A-Za-z0-9][A-Za-z0-9._-]{0,63})=)?(?P<scheme>https?|wss?)://"
     r"(?P<host>\[[^]]*\]|[^/:?#]*)(:(?P<port>[0-9]*))?(?P<path>[/?]\S*)?"
 )
 INTERPRETERS = re.compile(
@@ -81,9 +81,9 @@ class Server:
     cpus: int | None = None
     """How many of the server's CPUs it may use; None: all."""
     tls: bool = False
-    """Whether its address says https."""
+    """Whether its address says https or wss."""
     speaks: str | None = None
-    """What it speaks as the look before the race found; None: not looked at."""
+    """What it speaks as its address says or the look before the race found; None: neither."""
 
 
 def read_servers(
@@ -141,14 +141,16 @@ def read_server(
 def running_server(word: str, url: re.Match[str]) -> Server:
     """`word`: its address as in a browser."""
     scheme, host, path = url["scheme"], url["host"], url["path"]
-    port = url["port"] or ("443" if scheme == HTTPS else "80")
+    is_tls = scheme in {HTTPS, "wss"}
+    port = url["port"] or ("443" if is_tls else "80")
     address = f"{host}:{port}"
     if not ADDRESS.fullmatch(address):
         raise UsageError(f"{word} is no address; write it as http://10.0.0.5:8080/path")
     name = url["name"] or re.sub(r"[^A-Za-z0-9._-]+", "-", address).strip("-._")[-64:]
     path = f"/{path}" if path and path.startswith("?") else path
     asked = None if path == "/" else path
-    return Server(name, design=False, address=address, path=asked, tls=scheme == HTTPS)
+    speaks = scheme if scheme in WEBSOCKET else None
+    return Server(name, design=False, address=address, path=asked, tls=is_tls, speaks=speaks)
 
 
 def with_accounts(servers: Sequence[Server], words: Sequence[str]) -> list[Server]:

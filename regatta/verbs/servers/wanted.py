@@ -73,6 +73,10 @@ class Wanted:
     """Whether to sample what the servers' CPU time is spent on."""
     http2: bool = False
     """Whether to ask in HTTP/2 ..."""
+    websocket: bool = False
+    """Whether to send messages instead, which must come back."""
+    grpc: Path | None = None
+    """The encoded message of a gRPC call of the path."""
     streams: int | None = None
     """... and how many requests each connection carries at once; None: one."""
     events: int | None = None
@@ -82,6 +86,8 @@ class Wanted:
 
     def spoken(self, server: Server) -> str:
         """What it is asked in, unless the look before the race finds another."""
+        if self.grpc is not None or self.websocket:
+            return (limits.WEBSOCKET if self.websocket else limits.GRPC)[server.tls]
         if self.http2:
             return "h2" if server.tls else "h2c"
         return HTTPS if server.tls else HTTP
@@ -97,9 +103,9 @@ class Wanted:
 
     def check(self, servers: Sequence[Server], client: Path) -> None:
         """UsageError unless all servers can be asked that."""
-        asks_path = self.path != ANY and self.body is None
+        asks_path = self.path != ANY and self.body is None and self.grpc is None
         given = {"--path": asks_path, "--request": self.requests, "--raw": self.raw}
-        given["--body"] = self.body
+        given |= {"--body": self.body, "--grpc": self.grpc}
         options = [option for option, value in given.items() if value not in (None, False)]
         if len(options) > 1:
             raise UsageError(f"{' and '.join(options)} exclude each other; choose one")
@@ -127,11 +133,20 @@ class Wanted:
                 f"{options[0]} is only for commands; {designs[0]} is a design, which answers only "
                 "its own paths; leave it out"
             )
-        if self.http2 and (designs or self.raw is not None):
-            what = f"the design {designs[0]}" if designs else "--raw"
-            raise UsageError(f"{what} is not for HTTP/2; remove --http2 and --streams, or {what}")
+        self._check_protocol(designs)
         if self.raw is not None and self.until is not None:
             check_raw(client, self.raw, self.until)
+
+    def _check_protocol(self, designs: Sequence[str]) -> None:
+        protocols = {"--websocket": self.websocket, "--grpc": self.grpc, "--http2": self.http2}
+        for option in (option for option, value in protocols.items() if value):
+            if designs or self.raw is not None:
+                what = f"the design {designs[0]}" if designs else "--raw"
+                raise UsageError(f"{what} is not for {option}; remove one of them")
+        if self.grpc is not None and self.path == ANY:
+            raise UsageError("--grpc needs --path /PACKAGE.SERVICE/METHOD")
+        if self.websocket and (self.http2 or self.grpc is not None):
+            raise UsageError("--websocket and HTTP/2 exclude each other; choose one")
 
 
 OPTIONS = {
@@ -242,8 +257,9 @@ def contender(server: Server, wanted: Wanted, folder: Path) -> Iterator[str]:
         yield from pairs(dialect="line", request=wanted.raw, until=wanted.until)
     else:
         yield from pairs(path=server.path or wanted.encoded_path)
-        if wanted.body is not None:
-            yield from pairs(body=within(folder, wanted.body))
+        body = wanted.grpc or wanted.body
+        if body is not None:
+            yield from pairs(body=within(folder, body))
 
 
 def within(folder: Path, file: Path) -> str:

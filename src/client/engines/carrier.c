@@ -5,9 +5,12 @@
 #include "client/engines/epoll_request.h"
 #include "client/engines/http2.h"
 #include "client/engines/tls.h"
+#include "client/engines/websocket.h"
 #include "client/load/stop.h"
 
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,8 +23,9 @@
 enum { BATCH_LIMIT = 64 * 1024 };
 
 struct carriage {
-    struct tls_setting *tls;        /* NULL: without TLS */
-    struct http2_request *requests; /* as load->requests; NULL: HTTP/1.1 */
+    struct tls_setting *tls;             /* NULL: without TLS */
+    struct http2_request *requests;      /* as load->requests; NULL: no HTTP/2 */
+    struct websocket_setting *websocket; /* NULL: none */
 };
 
 struct carrier {
@@ -30,11 +34,12 @@ struct carrier {
     struct http2_stream *streams; /* of each slot; NULL: HTTP/1.1 */
     struct tls *tls;              /* NULL: none, or not connected */
     struct http2 *http2;          /* the same */
+    struct websocket *websocket;  /* the same */
     struct tls_ticket ticket;
     struct text output; /* without TLS: what is to be sent */
     size_t sent;        /* bytes of it */
     int fd;             /* −1: not connected */
-    enum stage { CLOSED, TCP_CONNECTING, HANDSHAKE, OPEN } stage;
+    enum stage { CLOSED, TCP_CONNECTING, HANDSHAKE, UPGRADING, OPEN } stage;
     bool is_leaving; /* takes no more requests, and ends when none is left */
     bool is_busy;    /* being handled: it cannot end before that is done */
 };
@@ -53,6 +58,9 @@ int carriage_open(struct load *load) {
         carriage->requests = http2_requests_build(&load->requests, load->is_tls, &load->problem);
         outcome = carriage->requests != NULL ? 0 : -EINVAL;
     }
+    if (outcome == 0 && load->is_websocket)
+        outcome = websocket_setting_open(&carriage->websocket, &load->requests.each->forms[0][0],
+                                         &load->problem);
     if (outcome == 0 && load->is_tls)
         outcome = tls_setting_open(&carriage->tls, &wish, &load->problem);
     if (outcome != 0)
@@ -64,6 +72,7 @@ void carriage_close(struct load *load) {
     if (load->carriage == NULL)
         return;
     tls_setting_close(load->carriage->tls);
+    websocket_setting_close(load->carriage->websocket);
     http2_requests_release(load->carriage->requests, load->requests.count);
     free(load->carriage);
     load->carriage = NULL;
@@ -91,18 +100,44 @@ int carriers_open(struct epoll_engine *e) {
     return e->carriers != NULL ? outcome : -ENOMEM;
 }
 
+/* What is to be sent. */
+static struct slice output_of(const struct carrier *k) {
+    if (k->tls != NULL)
+        return tls_output(k->tls);
+    return (struct slice){k->output.bytes + k->sent, k->output.length - k->sent};
+}
+
+static void put(struct carrier *k, struct slice bytes) {
+    if (k->tls != NULL)
+        tls_write(k->tls, bytes.bytes, bytes.length); /* what is wrong is found by reading */
+    else
+        text_add(&k->output, bytes.bytes, bytes.length);
+}
+
+/* Says that nothing more will be sent, as far as that takes no waiting. */
+static void say_end(struct carrier *k) {
+    if (k->websocket != NULL) {
+        websocket_end(k->websocket);
+        put(k, websocket_output(k->websocket));
+    }
+    if (k->tls != NULL)
+        tls_end(k->tls);
+    const struct slice last = output_of(k);
+    if (k->http2 == NULL || k->tls != NULL)
+        send(k->fd, last.bytes, last.length, MSG_NOSIGNAL);
+}
+
 /* Ends the connection. */
 static void drop(struct carrier *k) {
     if (k->fd < 0)
         return;
-    if (k->stage == OPEN && k->tls != NULL) {
-        tls_end(k->tls);
-        const struct slice last = tls_output(k->tls);
-        send(k->fd, last.bytes, last.length, MSG_NOSIGNAL);
-    }
+    if (k->stage == OPEN)
+        say_end(k);
+    websocket_close(k->websocket);
     http2_close(k->http2);
     tls_close(k->tls);
     close(k->fd);
+    k->websocket = NULL;
     k->http2 = NULL;
     k->tls = NULL;
     k->fd = -1;
@@ -129,20 +164,6 @@ void carriers_close(struct epoll_engine *e) {
     free(e->carriers);
 }
 
-/* What is to be sent. */
-static struct slice output_of(const struct carrier *k) {
-    if (k->tls != NULL)
-        return tls_output(k->tls);
-    return (struct slice){k->output.bytes + k->sent, k->output.length - k->sent};
-}
-
-static void put(struct carrier *k, struct slice bytes) {
-    if (k->tls != NULL)
-        tls_write(k->tls, bytes.bytes, bytes.length); /* what is wrong is found by reading */
-    else
-        text_add(&k->output, bytes.bytes, bytes.length);
-}
-
 /* HTTP/1.1: a part of the request. */
 static struct slice next_part(struct carrier *k) {
     struct epoll_connection *c = k->slots;
@@ -160,8 +181,10 @@ static struct slice next_part(struct carrier *k) {
 
 /* Frames and encrypts what is to be sent next. */
 static void fill(struct carrier *k) {
-    while (k->stage == OPEN && output_of(k).length < BATCH_LIMIT) {
-        const struct slice part = k->http2 != NULL ? http2_output(k->http2) : next_part(k);
+    while (k->stage >= UPGRADING && output_of(k).length < BATCH_LIMIT) {
+        const struct slice part = k->http2 != NULL       ? http2_output(k->http2)
+                                  : k->websocket != NULL ? websocket_output(k->websocket)
+                                                         : next_part(k);
         if (part.length == 0)
             return;
         put(k, part);
@@ -200,9 +223,12 @@ static struct epoll_connection *any_slot(const struct carrier *k, bool waiting) 
 /* Returns 0 or -errno. */
 static int begin(struct carrier *k) {
     const struct load *load = k->engine->load;
+    const int yes = 1;
     k->fd = connect_socket(load, k->engine->worker);
     if (k->fd < 0)
         return k->fd;
+    /* Else a request would wait until the server has acknowledged an earlier stream's. */
+    setsockopt(k->fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
     k->stage = TCP_CONNECTING;
     k->slots->fd = k->fd;
     int outcome = connect_begin(load, k->fd);
@@ -261,8 +287,10 @@ static void settle(struct carrier *k) {
 
 static void submit(struct carrier *k, struct epoll_connection *c) {
     const struct load *load = k->engine->load;
+    if (k->websocket != NULL)
+        websocket_send(k->websocket);
     if (k->http2 == NULL) {
-        connection_enter(k->engine, c, SENDING);
+        connection_enter(k->engine, c, k->websocket != NULL ? WAITING : SENDING);
         return;
     }
     struct http2_stream *stream = &k->streams[c - k->slots];
@@ -317,9 +345,16 @@ static void on_ended(void *owner, struct http2_stream *stream, enum verdict verd
 
 /* Requests can be sent from now on. */
 static void opened(struct carrier *k) {
+    k->stage = OPEN;
+    for (uint32_t i = 0; i < k->engine->load->streams; i++)
+        if (k->slots[i].state == CONNECTING)
+            submit(k, &k->slots[i]);
+}
+
+/* The connection is there, and TLS if it is wanted. */
+static void reached(struct carrier *k) {
     const struct load *load = k->engine->load;
     struct worker *worker = k->engine->worker;
-    k->stage = OPEN;
     worker->connections_opened++;
     if (k->tls != NULL) {
         worker->resumed += tls_is_resumed(k->tls);
@@ -329,14 +364,15 @@ static void opened(struct carrier *k) {
     if (load->is_http2) {
         const struct http2_events events = {k, on_began, on_ended};
         k->http2 = http2_open(&events, k->streams, load->streams);
-        if (k->http2 == NULL) {
-            lost(k, ENOMEM, NULL);
-            return;
-        }
     }
-    for (uint32_t i = 0; i < load->streams; i++)
-        if (k->slots[i].state == CONNECTING)
-            submit(k, &k->slots[i]);
+    if (load->is_websocket)
+        k->websocket = websocket_open(load->carriage->websocket);
+    if ((load->is_http2 && k->http2 == NULL) || (load->is_websocket && k->websocket == NULL))
+        lost(k, ENOMEM, NULL);
+    else if (load->is_websocket)
+        k->stage = UPGRADING;
+    else
+        opened(k);
 }
 
 /* The TCP connection is there, or has failed. */
@@ -351,12 +387,32 @@ static void connected(struct carrier *k) {
     }
     k->stage = HANDSHAKE;
     if (!load->is_tls) {
-        opened(k);
+        reached(k);
         return;
     }
     k->tls = tls_open(load->carriage->tls, load->resumes ? &k->ticket : NULL);
     if (k->tls == NULL)
         lost(k, ENOMEM, NULL);
+}
+
+/* The same of WebSocket. */
+static bool deliver_message(struct carrier *k, const char *bytes, size_t length) {
+    struct epoll_connection *c = k->slots;
+    if (is_on_connection(c) && c->first_byte_ns == 0)
+        c->first_byte_ns = k->engine->now_ns;
+    const enum websocket_found found = websocket_feed(
+        k->websocket, bytes, length, k->engine->load->viewer != NULL ? &c->body : NULL);
+    if (found == WEBSOCKET_OPENED)
+        opened(k);
+    else if (found == WEBSOCKET_BROKEN)
+        lost(k, 0, websocket_problem(k->websocket));
+    else if (found == WEBSOCKET_ECHO && is_on_connection(c))
+        request_conclude(k->engine, c, REPLY_COMPLETE);
+    else if (found == WEBSOCKET_ECHO)
+        k->is_leaving = true; /* a message without a request */
+    if (k->websocket != NULL && websocket_is_ended(k->websocket))
+        lost(k, 0, NULL);
+    return k->websocket != NULL && !k->is_leaving;
 }
 
 /* Content has arrived. Returns whether more can be taken. */
@@ -371,6 +427,8 @@ static bool deliver(struct carrier *k, const char *bytes, size_t length) {
         lost(k, 0, http2_problem(k->http2));
         return false;
     }
+    if (k->websocket != NULL)
+        return deliver_message(k, bytes, length);
     if (is_on_connection(k->slots))
         request_take(k->engine, k->slots, bytes, length);
     else
@@ -390,9 +448,9 @@ static bool decrypt(struct carrier *k, size_t length) {
         if (outcome == -EPROTO)
             lost(k, 0, tls_problem(k->tls));
         else if (outcome == 0)
-            opened(k);
+            reached(k);
     }
-    while (k->stage == OPEN) {
+    while (k->stage >= UPGRADING) {
         const ptrdiff_t content = tls_read(k->tls, bytes, sizeof k->engine->bytes);
         if (content == -EAGAIN)
             return true;
@@ -461,6 +519,8 @@ int carrier_connect(struct epoll_engine *e, struct epoll_connection *c) {
 
 size_t carrier_unsent(const struct epoll_engine *e, const struct epoll_connection *c) {
     const struct carrier *k = c->carrier;
+    if (e->load->is_websocket)
+        return 0; /* the whole message came back */
     if (k->streams == NULL)
         return request_form(e->load, c)->length - c->sent;
     const struct http2_stream *stream = &k->streams[c - k->slots];

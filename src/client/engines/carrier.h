@@ -1,17 +1,17 @@
-/* What carries the requests of a connection over TLS, HTTP/2 or both. In HTTP/2 it has a slot for
- * each stream (--streams), an epoll_connection whose socket is the carrier's; else it has one.
+/* What carries the requests of a connection over TLS, HTTP/2 or WebSocket. In HTTP/2 it has a slot
+ * for each stream (--streams), an epoll_connection whose socket is the carrier's; else it has one.
  *
  * A slot whose request cannot be sent yet is CONNECTING. */
 #pragma once
 #include "client/engines/epoll_connection.h"
 
 struct carrier;
-struct carriage; /* of all threads: what TLS and HTTP/2 need */
+struct carriage; /* of all threads: what the protocols need */
 
 /* NULL, or why this build has none. */
 const char *carriage_missing(void);
 
-/* Prepares a load with TLS or HTTP/2. Returns 0, or -errno and load->problem. */
+/* Prepares such a load. Returns 0, or -errno and load->problem. */
 int carriage_open(struct load *load);
 void carriage_close(struct load *load);
 

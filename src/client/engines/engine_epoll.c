@@ -113,7 +113,7 @@ static int prepare(struct load *load) {
     /* By default the kernel may delay timers by 50 µs to handle several together. */
     prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
     all->has_all_cpus = load->worker_count >= load->cpus;
-    int outcome = load->is_tls || load->is_http2 ? carriage_open(load) : 0;
+    int outcome = load_is_carried(load) ? carriage_open(load) : 0;
     if (outcome == 0)
         outcome = open_all(all, load);
     load->engine_state = all;

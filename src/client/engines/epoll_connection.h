@@ -2,7 +2,7 @@
  *
  *   epoll_connection.c   a connection between requests: opened, free, at rest
  *   epoll_request.c      one request: started, sent, answered or failed
- *   carrier.c            a connection whose requests go over TLS or HTTP/2
+ *   carrier.c            a connection whose requests go over TLS, HTTP/2 or WebSocket
  *   open_load.c          open load: which requests are due, and which connection takes them
  *   epoll_loop.c         memory, the loop, and everything that depends on time
  *   engine_epoll.c       the threads */

@@ -143,8 +143,8 @@ static void hang_up_all(struct epoll_engine *e) {
 void epoll_loop_close(struct epoll_engine *e) {
     if (e == NULL)
         return;
-    carriers_close(e);
     hang_up_all(e);
+    carriers_close(e);
     for (uint32_t i = 0; e->connections != NULL && i < e->count; i++)
         text_release(&e->connections[i].body);
     if (e->epoll_fd >= 0)

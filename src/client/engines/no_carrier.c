@@ -1,10 +1,11 @@
-/* Replaces the carrier in a build without OpenSSL or nghttp2. */
+/* Replaces the carrier in a build without OpenSSL, nghttp2 or wslay. */
 #include "client/engines/carrier.h"
 
 #include <errno.h>
 
 const char *carriage_missing(void) {
-    return "this build has no OpenSSL or no nghttp2 (Debian: libssl-dev libnghttp2-dev)";
+    return "this build has no OpenSSL, nghttp2 or wslay (Debian: libssl-dev libnghttp2-dev "
+           "libwslay-dev)";
 }
 
 int carriage_open(struct load *load) {

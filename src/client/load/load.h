@@ -89,7 +89,7 @@ struct load {
     uint32_t top;     /* rows requested; 0: `path`, `line` or `listed`, and any content is valid */
     const char *path; /* HTTP; NULL: /top?n=TOP */
     const char *host; /* HTTP; NULL: the target */
-    bool is_tls, is_http2;
+    bool is_tls, is_http2, is_websocket;
     bool is_insecure, resumes;  /* TLS: any certificate passes; sessions are resumed */
     const char *tls_host;       /* TLS: whom the certificate must name */
     const char *cafile;         /* TLS: who may have signed it; NULL: whom the system trusts */
@@ -116,8 +116,9 @@ struct load {
     struct reply_viewer *viewer; /* NULL: replies are not shown */
     bool is_unreachable;         /* connecting ahead of the window has failed once */
     const char *problem;         /* why a function failed */
-    struct carriage *carriage;   /* epoll, from `prepare` to `leave`: TLS, HTTP/2; NULL: neither */
-    void *engine_state;          /* from the engine's `prepare` to its `leave` */
+    struct carriage
+        *carriage;      /* epoll, from `prepare` to `leave`: TLS, HTTP/2, WebSocket; NULL: none */
+    void *engine_state; /* from the engine's `prepare` to its `leave` */
 };
 
 struct engine {
@@ -131,6 +132,11 @@ struct engine {
      * is closing them. Or NULL. */
     void (*leave)(struct load *load);
 };
+
+/* Whether its requests are not plain HTTP/1.1 or the line dialect. */
+static inline bool load_is_carried(const struct load *load) {
+    return load->is_tls || load->is_http2 || load->is_websocket;
+}
 
 /* Builds the requests, raises the descriptor limit and reserves memory for the results. Returns 0,
  * or -errno and load->problem. */

@@ -222,6 +222,7 @@ void summary_add_text(struct text *text, const struct load *load, const struct s
               shape_name(load->shape), load->engine->name,
               load->dialect == DIALECT_LINE ? "line"
               : load->is_http2              ? "http/2"
+              : load->is_websocket          ? "websocket"
                                             : "http");
     if (summary->answered == summary->requests) {
         text_add_string(text, summary->requests == 0   ? "none finished"

@@ -45,6 +45,7 @@ streams = 10
 contenders = ["go"]
 dialect = "http"
 """
+EVENTS = H2.replace('speaks = "h2"\nstreams = 10', "events = 1")
 WHOLE = GOOD + 'scope = ["window", "process"]\n'
 CELLS = '[[cells]]\ndesigns = ["select"]\nconnections = [1]\n'
 
@@ -186,6 +187,14 @@ def test_a_group_is_the_cross_product_of_its_lists() -> None:
         (GOOD + GO + 'speaks = "spdy"', ["contenders.go.speaks", "spdy", "http, https, h2, h2c"]),
         (GOOD + GO + 'speaks = "h2"\ndialect = "line"', ["contenders.go.speaks", "http"]),
         (GOOD + GO + "streams = 2", ["contenders.go.streams", "needs HTTP/2"]),
+        (GOOD + GO + 'speaks = "grpc"', ["contenders.go.speaks", "needs `body`"]),
+        (GOOD + GO + 'speaks = "ws"\nevents = 1', ["contenders.go.speaks", "is only for `path`"]),
+        (GOOD + GO + 'events = 1\ndialect = "line"', ["contenders.go.events", "dialect http"]),
+        (H2.replace("h2", "wss"), ["contenders.go.streams", "needs HTTP/2"]),
+        (
+            EVENTS + 'load = "closed"\nduration_s = 1\nconnections = 1\nengine = "thread"',
+            ["engine", "must be epoll for go, which sends events"],
+        ),
         (H2 + "connections = 25", ["connections", "multiple of the 10 streams of go"]),
         (H2 + "connections = 20\nper_connection = 1", ["per_connection", "not for go"]),
         (H2 + "connections = 20\nidle = 3", ["idle", "go speaks h2"]),

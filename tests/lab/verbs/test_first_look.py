@@ -26,6 +26,7 @@ from tests.e2e.racing import needs_two_cpus
 from tests.lab import fake_races
 
 SCRIPT = Path(__file__).with_name("odd_servers.py")
+MESSAGES = SCRIPT.parents[2] / "e2e" / "messages_server.py"
 CERTIFICATE = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=x"
 CPU = min(os.sched_getaffinity(0))
 HTTP, RAW = Wanted(), Wanted(raw=r"PING\r\n", until=r"\r\n")
@@ -114,6 +115,22 @@ def test_http2_alone_is_recognised_and_its_answers_are_not_compared(wanted: Want
 def test_who_is_asked_in_http2_must_speak_it() -> None:
     (line,) = faults([look(server("well"), Wanted(http2=True))])
     assert line == "well: its answer cannot be read: HTTP/2: the server answers in HTTP/1.1"
+
+
+@pytest.mark.parametrize(
+    ("kind", "wanted", "speaks"),
+    [
+        ("ws", Wanted(websocket=True), "ws"),
+        ("grpc", Wanted(path="/a.Echo/Turn", grpc=Path(__file__)), "grpc"),
+    ],
+)
+def test_servers_of_messages_are_asked_as_they_speak(
+    kind: str, wanted: Wanted, speaks: str
+) -> None:
+    command = (sys.executable, str(MESSAGES), kind, "{port}")
+    seen = look(Server(kind, False, command, SCRIPT.parent), wanted)
+    assert (seen.fault, seen.speaks, seen.expected) == (None, speaks, ())
+    assert seen.answered == seen.tried
 
 
 @pytest.mark.parametrize(
