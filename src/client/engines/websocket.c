@@ -40,7 +40,7 @@ enum {
     USE(get_close_received)
 
 struct library {
-#define DECLARE(name) __typeof__(&wslay_event_##name) name;
+#define DECLARE(name) __typeof__ (&wslay_event_##name)(name);
     FUNCTIONS(DECLARE)
 #undef DECLARE
 };
@@ -161,8 +161,12 @@ static int make_mask(wslay_event_context_ptr context, uint8_t *bytes, size_t len
 static void find(struct websocket *websocket, enum websocket_found found, const char *problem) {
     if (found > websocket->found)
         websocket->found = found;
-    if (found == WEBSOCKET_BROKEN)
-        snprintf(websocket->problem, sizeof websocket->problem, "WebSocket: %s", problem);
+    if (found == WEBSOCKET_BROKEN) {
+        struct text said = text_fixed(websocket->problem, PROBLEM_ROOM - 1);
+        text_add_string(&said, "WebSocket: ");
+        text_add_some(&said, problem, strlen(problem));
+        websocket->problem[said.length] = '\0';
+    }
 }
 
 static void take_message(wslay_event_context_ptr context,

@@ -72,7 +72,7 @@ static int sum_up_times(const struct load *load, size_t offset, struct distribut
     size_t count = 0, known = 0, bounds = 0;
     for (uint32_t i = 0; i < load->worker_count; i++)
         count += times_of(load, i, offset).count;
-    int64_t *all = malloc(count * sizeof *all);
+    int64_t *all = count > 0 ? malloc(count * sizeof *all) : NULL;
     if (count > 0 && all == NULL)
         return -ENOMEM;
     for (uint32_t i = 0; count > 0 && i < load->worker_count; i++) {
