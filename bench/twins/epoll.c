@@ -1,4 +1,5 @@
-/* The loop of the twins of epoll and reactors: level-triggered.
+/* The loop of the twins of epoll, epoll-busy, prefork-epoll and both kinds of reactors:
+ * level-triggered.
  *
  * A new client's request is read at once; the client is added to epoll only if it stays. */
 #include "react.h"
@@ -6,11 +7,24 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 
 enum { EVENT_BATCH = 512 };
 
-static int watch(int epoll, int fd) {
-    struct epoll_event readable = {.events = EPOLLIN, .data.fd = fd};
+bool react_is_busy;
+
+/* As <linux/eventpoll.h> has it. */
+static int poll_busily(int epoll) {
+    struct {
+        uint32_t usecs;
+        uint16_t budget;
+        uint8_t is_preferred, pad;
+    } wanted = {.usecs = 50, .budget = 8};
+    return ioctl(epoll, _IOW(0x8A, 0x01, wanted), &wanted) == 0 ? 0 : -errno;
+}
+
+static int watch(int epoll, int fd, uint32_t events) {
+    struct epoll_event readable = {.events = events, .data.fd = fd};
     return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &readable) == 0 ? 0 : -errno;
 }
 
@@ -19,7 +33,7 @@ static int welcome(const struct twin *twin, int epoll, int listener, struct aske
     int fd = twin_accept(listener);
     if (fd < 0)
         return fd == -EAGAIN ? 0 : fd;
-    return twin_turn(twin, &asked[fd], fd) == OVER ? 0 : watch(epoll, fd);
+    return twin_turn(twin, &asked[fd], fd) == OVER ? 0 : watch(epoll, fd, EPOLLIN);
 }
 
 int react(const struct twin *twin, int listener) {
@@ -28,7 +42,9 @@ int react(const struct twin *twin, int listener) {
     int epoll = epoll_create1(EPOLL_CLOEXEC);
     int error = asked == NULL || epoll < 0 ? -errno : twin_set_nonblocking(listener);
     if (error == 0)
-        error = watch(epoll, listener);
+        error = watch(epoll, listener, EPOLLIN | EPOLLEXCLUSIVE);
+    if (error == 0 && react_is_busy)
+        error = poll_busily(epoll);
     while (error == 0) {
         int ready = epoll_wait(epoll, events, EVENT_BATCH, -1);
         if (ready < 0 && errno != EINTR)

@@ -7,9 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-int pool_of_processes(work_function *work, void *argument) {
+int pool_of_processes(unsigned count, work_function *work, void *argument) {
     twin_end_together();
-    for (unsigned worker = 0; worker < WORKERS; worker++) {
+    for (unsigned worker = 0; worker < count; worker++) {
         pid_t pid = fork();
         if (pid < 0)
             return -errno;

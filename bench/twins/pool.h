@@ -6,5 +6,5 @@
 typedef void work_function(void *argument, unsigned worker);
 
 /* Return -errno if workers cannot be started or one ends; a working one never ends. */
-int pool_of_processes(work_function *work, void *argument);
+int pool_of_processes(unsigned count, work_function *work, void *argument);
 int pool_of_threads(unsigned count, work_function *work, void *argument);

@@ -16,5 +16,5 @@ static void work(void *argument, unsigned worker) {
 
 int serve(const struct twin *twin) {
     struct prefork prefork = {twin, twin_listen(twin, false)};
-    return prefork.listener < 0 ? prefork.listener : pool_of_processes(work, &prefork);
+    return prefork.listener < 0 ? prefork.listener : pool_of_processes(WORKERS, work, &prefork);
 }

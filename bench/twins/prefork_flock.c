@@ -40,5 +40,5 @@ int serve(const struct twin *twin) {
     struct prefork prefork = {twin, twin_listen(twin, false), memfd_create("accept", MFD_CLOEXEC)};
     if (prefork.listener < 0 || prefork.file < 0)
         return prefork.listener < 0 ? prefork.listener : -errno;
-    return pool_of_processes(work, &prefork);
+    return pool_of_processes(WORKERS, work, &prefork);
 }

@@ -33,5 +33,5 @@ int serve(const struct twin *twin) {
     if (prefork.listener < 0 || prefork.mutex == MAP_FAILED)
         return prefork.listener < 0 ? prefork.listener : -errno;
     shared_mutex_open(prefork.mutex);
-    return pool_of_processes(work, &prefork);
+    return pool_of_processes(WORKERS, work, &prefork);
 }

@@ -2,5 +2,8 @@
 #pragma once
 #include "twin.h"
 
+/* epoll: the waits poll the network card. */
+extern bool react_is_busy;
+
 /* Returns -errno. */
 int react(const struct twin *twin, int listener);

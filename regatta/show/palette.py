@@ -1,10 +1,10 @@
 """One colour and one shape a design, in every table, chart and page.
 
-A family has a hue (processes red to brown, threads green, event loops blue, io_uring violet). Only
-`epoll` is light purple, because it is mostly shown beside `select`. The colours maximise the
-smallest distance between two of them, also under colour-vision deficiencies, and each has a
-contrast of at least 3 to 1 on both the light and the dark page. Seventeen colours are too many to
-be distinguished by colour alone, so within a family each design has its own shape and line dash.
+A family has a hue (processes red to brown, threads green, event loops blue, coroutines ochre,
+io_uring violet). Only `epoll` is light purple, because it is mostly shown beside `select`. Each
+colour was chosen as far as possible from those that there were, also under colour-vision
+deficiencies, with a contrast of at least 3 to 1 on both the light and the dark page. So many cannot
+be distinguished by colour alone: within a family each design has its own shape and line dash.
 """
 
 from dataclasses import dataclass
@@ -46,6 +46,7 @@ DESIGN_STYLES: dict[str, Style] = {
     "prefork-flock": Style("#d1394b", "triangle-up"),
     "prefork-mutex": Style("#9e5829", "diamond"),
     "prefork-fdpass": Style("#c66008", "triangle-down"),
+    "prefork-epoll": Style("#b94676", "cross"),
     "thread-per-client": Style("#6d9f3d", "square"),
     "prethread-mutex": Style("#099f7c", "diamond"),
     "prethread-queue": Style("#307749", "triangle-down"),
@@ -53,8 +54,12 @@ DESIGN_STYLES: dict[str, Style] = {
     "poll": Style("#2f8a96", "square"),
     "epoll": Style("#c378c3", "triangle-up"),
     "epoll-edge": Style("#4a7af0", "triangle-down"),
+    "epoll-busy": Style("#137c86", "triangle-left"),
     "epoll-workers": Style("#6178ad", "cross"),
+    "coroutines": Style("#958450", "circle"),
     "reactors": Style("#1198ec", "circle"),
+    "reactors-steered": Style("#6a92af", "triangle-right"),
+    "coroutine-reactors": Style("#5e6f2a", "square"),
     "uring": Style("#896ad1", "circle"),
     "uring-reactors": Style("#9245ba", "triangle-right"),
 }

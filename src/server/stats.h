@@ -30,8 +30,9 @@ enum { STATS_STATUSES = 12, STATS_DIALECTS = 2 };
  * cache lines, as it is written for each request; successful replies are on the first. */
 struct worker_stats {
     alignas(64) _Atomic uint64_t connections;
-    _Atomic uint64_t open; /* held now, where the worker serves one client at a time */
-    _Atomic int32_t pid;   /* of the worker process; 0: none */
+    _Atomic uint64_t
+        open; /* held now, where the worker is a process or serves one client at a time */
+    _Atomic int32_t pid; /* of the worker process; 0: none */
     _Atomic uint64_t replies[STATS_STATUSES][STATS_DIALECTS];
 };
 

@@ -20,7 +20,9 @@ FORKING = [
 
 
 def options(design: ListedDesign) -> tuple[str, ...]:
-    return ("--max-output", "1", "--work", "snapshot", *design.serving(SLOW + 2))
+    # Of loops in processes each has its part of the limit, and the kernel chooses who serves whom.
+    workers = ("--workers", "1") if design.name == "prefork-epoll" else design.serving(SLOW + 2)
+    return ("--max-output", "1", "--work", "snapshot", *workers)
 
 
 @contextlib.contextmanager

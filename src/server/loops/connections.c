@@ -37,20 +37,25 @@ static void unlink_from(struct connections *connections, struct connection *conn
         list->newest = connection->older;
 }
 
-struct connections connections_of(struct server *server, size_t size) {
-    return (struct connections){
-        .server = server, .size = size, .buffers = {.budget = server->budget}};
+void connections_open(struct connections *connections, struct server *server, size_t size) {
+    connections->server = server;
+    connections->size = size;
+    connections->buffers.budget = server->budget;
 }
 
-/* All workers share one counter. Each increments it first and checks afterwards, so that together
- * they never exceed the limit. */
+/* All workers share one counter, but for worker processes: what one of them counts must end with
+ * it. Each increments first and checks afterwards, so that together they never exceed the limit. */
 static bool enter(const struct server *server) {
+    if (server->listener.is_borrowed) {
+        atomic_fetch_add_explicit(&server->counts->open, 1, memory_order_seq_cst);
+        return stats_open(server->stats) <= server->options->max_connections;
+    }
     uint64_t before = atomic_fetch_add_explicit(&server->stats->open, 1, memory_order_relaxed);
     return before < server->options->max_connections;
 }
 
 static void leave(const struct server *server) {
-    atomic_fetch_sub_explicit(&server->stats->open, 1, memory_order_relaxed);
+    stats_subtract(server->listener.is_borrowed ? &server->counts->open : &server->stats->open);
 }
 
 struct connection *connections_add(struct connections *connections, int fd, int64_t now_ns) {
@@ -101,6 +106,8 @@ int64_t connections_deadline_ns(const struct connections *connections) {
 
 void connections_remove(struct connections *connections, struct connection *connection) {
     unlink_from(connections, connection);
+    if (connections->forget != NULL)
+        connections->forget(connections, connection);
     log_disconnect(connections->server, connection->fd);
     close(connection->fd);
     exchange_close(&connection->exchange);

@@ -40,10 +40,13 @@ struct connections {
     struct connection_list leaving;
     unsigned count;
     struct buffer_pool buffers; /* of their exchanges; freed with the last connection */
+    /* A design's own part of a connection ends before it; NULL: none. */
+    void (*forget)(struct connections *connections, struct connection *connection);
+    void *owner; /* for it */
 };
 
-/* An empty list. size: bytes of a connection's struct. */
-struct connections connections_of(struct server *server, size_t size);
+/* Makes an empty list, whose `forget` stays. size: bytes of a connection's struct. */
+void connections_open(struct connections *connections, struct server *server, size_t size);
 
 /* Adds and counts a connection, which then owns the descriptor; the other fields are zero.
  * Returns NULL, and changes nothing, if all workers together have --max-connections or memory ran

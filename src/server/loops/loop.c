@@ -15,7 +15,7 @@
 enum { WAIT_FAILURE_MS = 5000 }; /* if waits keep failing for so long, the server ends */
 
 int loop_open(struct loop *loop, size_t connection_size, int error) {
-    loop->connections = connections_of(loop->server, connection_size);
+    connections_open(&loop->connections, loop->server, connection_size);
     loop->now_ns = clock_monotonic_ns();
     listener_set_nonblocking(&loop->server->listener);
     if (loop->opening != NULL) {

@@ -187,6 +187,7 @@ struct reactor reactor_of(struct server *server) {
                             .writing = POLLOUT,
                             .accepting = POLLIN,
                             .turn = turn_serve,
+                            .connection_size = sizeof(struct connection),
                             .answered_fd = -1};
 }
 
@@ -209,7 +210,7 @@ int reactor_open(struct reactor *reactor, watch_function *watch, int error) {
          add(reactor, stop_fd(), POLLIN, NULL) != 0 ||
          (reactor->answered_fd >= 0 && add(reactor, reactor->answered_fd, POLLIN, NULL) != 0)))
         error = -errno;
-    return loop_open(&reactor->loop, sizeof(struct connection), error);
+    return loop_open(&reactor->loop, reactor->connection_size, error);
 }
 
 static bool drains(struct reactor *reactor) {

@@ -30,6 +30,7 @@ struct reactor {
     struct set *set;
     size_t set_bytes;
     watch_function *watch;
+    int (*tune)(int epoll_fd); /* NULL, or what epoll_run sets: returns 0 or -errno */
     uint32_t reading, writing; /* events of a connection that waits for either */
     uint32_t accepting;        /* ... of the listener */
     bool closing_unwatches;    /* closing a descriptor removes it from the set */
@@ -38,6 +39,8 @@ struct reactor {
     enum next (*turn)(struct loop *loop, struct connection *connection);
     int answered_fd; /* readable when workers have answered; -1: no workers */
     void (*send_answers)(struct reactor *reactor);
+
+    size_t connection_size; /* bytes of a connection's struct, which the design may extend */
 
     struct connection **connections; /* by descriptor */
     int size;                        /* of that array */

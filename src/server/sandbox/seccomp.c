@@ -62,12 +62,15 @@ static const scmp_datum_t namespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEW
 /* Not io_uring_setup: operations of a new ring would bypass this filter. */
 static const int rings[] = {SCMP_SYS(io_uring_enter), SCMP_SYS(io_uring_register)};
 
+/* As <linux/eventpoll.h> has it, which older systems lack. */
+enum { EPIOCSPARAMS_COMMAND = 0x40088A01 };
+
 /* prctl: the parent death signal, the timer slack, a thread's name. */
 static const scmp_datum_t prctls[] = {PR_SET_PDEATHSIG, PR_GET_PDEATHSIG, PR_SET_TIMERSLACK,
                                       PR_SET_NAME};
 
-/* ioctl: whether it is a terminal (the C library asks before it prints). */
-static const scmp_datum_t ioctls[] = {TCGETS, FIONREAD, FIONBIO};
+/* ioctl: whether it is a terminal (the C library asks before it prints); busy polling. */
+static const scmp_datum_t ioctls[] = {TCGETS, FIONREAD, FIONBIO, EPIOCSPARAMS_COMMAND};
 
 /* bpf: running a loaded program or a linked iterator. */
 static const scmp_datum_t bpf_commands[] = {BPF_PROG_TEST_RUN, BPF_ITER_CREATE};
@@ -129,6 +132,8 @@ static void fill(struct filter *filter, const struct sandbox_options *options) {
     allow_without(filter, SCMP_SYS(mprotect), 2, PROT_EXEC);
     allow_with(filter, SCMP_SYS(prctl), 0, prctls, COUNT(prctls));
     allow_with(filter, SCMP_SYS(ioctl), 1, ioctls, COUNT(ioctls));
+    /* A thread's own CPUs. */
+    allow_with(filter, SCMP_SYS(sched_setaffinity), 0, &(scmp_datum_t){0}, 1);
     /* Only without an address: with one, TCP fast open could connect to it. */
     allow_with(filter, SCMP_SYS(sendto), 4, &(scmp_datum_t){0}, 1);
     if (options->passes_clients)
