@@ -2,7 +2,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -27,6 +26,7 @@ struct coroutine {
     void *other; /* what a switch continues: the coroutine, or while it runs, whoever resumed it */
     coroutine_function *function;
     void *argument;
+    int given; /* when it gave way last */
     struct coroutine *next_spare;
     char *stack; /* its mapping, with the page below it */
     size_t mapped;
@@ -40,9 +40,9 @@ const char *coroutine_missing(void) {
     return NULL;
 }
 
-/* Continues what was left last, and returns what the next switch back brings. Sanitizers must know
- * which stack is in use. */
-static void *switch_over(struct coroutine *coroutine, void *data, bool into) {
+/* Continues what was left last, until the next switch back. Sanitizers must know which stack is in
+ * use. */
+static void switch_over(struct coroutine *coroutine, bool into) {
 #if defined(__SANITIZE_ADDRESS__)
     void *shadow = NULL;
     const char *bottom = (const char *)coroutine - COROUTINE_STACK_BYTES;
@@ -54,12 +54,11 @@ static void *switch_over(struct coroutine *coroutine, void *data, bool into) {
     __tsan_switch_to_fiber(into ? coroutine->fiber : coroutine->outside, 0);
 #endif
     (void)into;
-    const struct transfer back = jump_fcontext(coroutine->other, data);
+    const struct transfer back = jump_fcontext(coroutine->other, coroutine);
     coroutine->other = back.from;
 #if defined(__SANITIZE_ADDRESS__)
     __sanitizer_finish_switch_fiber(shadow, NULL, NULL);
 #endif
-    return back.data;
 }
 
 /* What runs first on the stack. */
@@ -74,7 +73,7 @@ static void begin(struct transfer from) {
     coroutine->outside_size = size;
 #endif
     coroutine->function(coroutine, coroutine->argument);
-    switch_over(coroutine, (void *)(intptr_t)-1, false);
+    coroutine_yield(coroutine, -1);
 }
 
 static struct coroutine *map(void) {
@@ -113,11 +112,13 @@ struct coroutine *coroutine_new(struct coroutine_pool *pool, coroutine_function 
 }
 
 int coroutine_resume(struct coroutine *coroutine) {
-    return (int)(intptr_t)switch_over(coroutine, coroutine, true);
+    switch_over(coroutine, true);
+    return coroutine->given;
 }
 
 void coroutine_yield(struct coroutine *self, int with) {
-    switch_over(self, (void *)(intptr_t)with, false);
+    self->given = with;
+    switch_over(self, false);
 }
 
 void coroutine_free(struct coroutine_pool *pool, struct coroutine *coroutine) {
