@@ -54,9 +54,7 @@ int react(const struct twin *twin, int listener) {
     struct coroutine_pool pool = {.spare = NULL};
     struct epoll_event events[EVENT_BATCH];
     int epoll = epoll_create1(EPOLL_CLOEXEC);
-    if (clients == NULL || epoll < 0)
-        return -ENOMEM;
-    int error = twin_set_nonblocking(listener);
+    int error = clients == NULL || epoll < 0 ? -ENOMEM : twin_set_nonblocking(listener);
     if (error == 0)
         error = watch(epoll, listener, EPOLLIN | EPOLLEXCLUSIVE);
     while (error == 0) {
