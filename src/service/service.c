@@ -97,8 +97,18 @@ static bool is_over(const struct service *service) {
     return service->is_over != NULL && service->is_over();
 }
 
-/* Sleeps in full, even if a signal interrupts it. */
+static _Thread_local void (*instead)(int64_t until_ns);
+
+void service_waits_by(void (*wait)(int64_t until_ns)) {
+    instead = wait;
+}
+
+/* In full, even if a signal interrupts it. */
 static void wait_until(int64_t until_ns) {
+    if (instead != NULL) {
+        instead(until_ns);
+        return;
+    }
     const struct timespec until = {.tv_sec = until_ns / NS_PER_S, .tv_nsec = until_ns % NS_PER_S};
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
         continue;

@@ -51,6 +51,10 @@ uint64_t service_scans(const struct service *service);
 enum status service_answer(const struct service *service, const struct request *request,
                            struct text *body);
 
+/* While a work waits, this thread calls `wait` instead of sleeping, and may serve others; NULL: it
+ * sleeps. until_ns: CLOCK_MONOTONIC. */
+void service_waits_by(void (*wait)(int64_t until_ns));
+
 /* For /metrics: CPU time, and how it is read. */
 struct service_facts {
     bool is_read;     /* false: the processes cannot be read; no scan, no groups */

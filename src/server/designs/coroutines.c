@@ -2,8 +2,10 @@
  *
  * Each connection is served by a function that reads like that of `thread-per-client`: receive,
  * answer, send, until it is over. Where a thread would block, the coroutine gives way to the loop,
- * which lets it go on when the socket is ready. A switch costs some 10 ns instead of a system call;
- * a connection costs a stack, of which two pages are touched. */
+ * which lets it go on when the socket is ready, or when the time is over that a work waits: even
+ * deep in a request, others are served. A switch costs no system call; a connection costs a stack,
+ * of which two pages are touched. */
+#include "base/clock.h"
 #include "server/connection/answer.h"
 #include "server/connection/idle_timeout.h"
 #include "server/design.h"
@@ -11,17 +13,24 @@
 #include "server/loops/reactor.h"
 
 #include <errno.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+struct client {
+    struct connection connection;
+    struct coroutine_loop *loop;
+    struct coroutine *coroutine; /* NULL: before its first turn, and after its last */
+    int64_t due_ns;              /* while a work waits: until when, CLOCK_MONOTONIC */
+    struct client *earlier, *later;
+};
 
 struct coroutine_loop {
     struct reactor reactor;
     struct coroutine_pool pool;
+    struct client *first, *last; /* that wait, in the order of their ends */
 };
 
-struct client {
-    struct connection connection;
-    struct loop *loop;
-    struct coroutine *coroutine; /* NULL: before its first turn, and after its last */
-};
+static _Thread_local struct client *running;
 
 /* Reads once. Returns 0 or -errno. */
 static int receive(struct coroutine *self, struct client *client) {
@@ -35,8 +44,9 @@ static int send_all(struct coroutine *self, struct client *client) {
     struct connection *connection = &client->connection;
     int error;
     while ((error = turn_send(connection)) == -EAGAIN) {
-        if (idle_reply_is_late(&connection->exchange, client->loop->server->options,
-                               client->loop->now_ns, &connection->unsent_since_ns))
+        const struct loop *loop = &client->loop->reactor.loop;
+        if (idle_reply_is_late(&connection->exchange, loop->server->options, loop->now_ns,
+                               &connection->unsent_since_ns))
             return -ETIMEDOUT;
         coroutine_yield(self, NEXT_WRITE);
     }
@@ -46,7 +56,7 @@ static int send_all(struct coroutine *self, struct client *client) {
 /* Serves a connection to its end. */
 static void serve(struct coroutine *self, void *argument) {
     struct client *client = argument;
-    struct loop *loop = client->loop;
+    struct loop *loop = &client->loop->reactor.loop;
     struct connection *connection = &client->connection;
     struct exchange *exchange = &connection->exchange;
     int error = 0;
@@ -72,6 +82,43 @@ static void serve(struct coroutine *self, void *argument) {
         answer_lost(loop->server, connection->fd, exchange);
 }
 
+/* The timer is that of the client that waits the shortest. */
+static void set_timer(const struct coroutine_loop *self) {
+    struct itimerspec at = {.it_value = {0}};
+    if (self->first != NULL)
+        at.it_value = (struct timespec){.tv_sec = self->first->due_ns / NS_PER_S,
+                                        .tv_nsec = self->first->due_ns % NS_PER_S};
+    timerfd_settime(self->reactor.answered_fd, TFD_TIMER_ABSTIME, &at, NULL);
+}
+
+/* In the middle of a request. Most wait as long as those before them. */
+static void wait_until(int64_t until_ns) {
+    struct client *client = running, *before = client->loop->last;
+    struct coroutine_loop *self = client->loop;
+    while (before != NULL && before->due_ns > until_ns)
+        before = before->earlier;
+    client->due_ns = until_ns;
+    client->earlier = before;
+    client->later = before != NULL ? before->later : self->first;
+    *(before != NULL ? &before->later : &self->first) = client;
+    *(client->later != NULL ? &client->later->earlier : &self->last) = client;
+    if (before == NULL)
+        set_timer(self);
+    coroutine_yield(client->coroutine, NEXT_ANSWER);
+}
+
+/* The time is over that some wait. */
+static void end_waits(struct reactor *reactor) {
+    struct coroutine_loop *self = (struct coroutine_loop *)reactor;
+    const int64_t now_ns = clock_monotonic_ns();
+    for (struct client *client; (client = self->first) != NULL && client->due_ns <= now_ns;) {
+        self->first = client->later;
+        *(self->first != NULL ? &self->first->earlier : &self->last) = NULL;
+        reactor_serve_later(reactor, &client->connection);
+    }
+    set_timer(self); /* which also makes it unreadable */
+}
+
 static void forget(struct connections *connections, struct connection *connection) {
     struct client *client = (struct client *)connection;
     struct coroutine_loop *self = connections->owner;
@@ -83,7 +130,8 @@ static void forget(struct connections *connections, struct connection *connectio
 static enum next go_on(struct loop *loop, struct connection *connection) {
     struct coroutine_loop *self = (struct coroutine_loop *)loop;
     struct client *client = (struct client *)connection;
-    client->loop = loop;
+    client->loop = self;
+    running = client;
     if (client->coroutine == NULL)
         client->coroutine = coroutine_new(&self->pool, serve, client);
     const int next = client->coroutine != NULL ? coroutine_resume(client->coroutine) : -1;
@@ -93,13 +141,25 @@ static enum next go_on(struct loop *loop, struct connection *connection) {
     return NEXT_CLOSE;
 }
 
+static int open_timer(struct reactor *reactor, int epoll_fd) {
+    (void)epoll_fd;
+    reactor->answered_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    return reactor->answered_fd >= 0 ? 0 : -errno;
+}
+
 int coroutines_run(struct server *server, struct opening *opening) {
     struct coroutine_loop self = {.reactor = reactor_of(server)};
     self.reactor.loop.opening = opening;
     self.reactor.loop.connections = (struct connections){.owner = &self, .forget = forget};
     self.reactor.connection_size = sizeof(struct client);
     self.reactor.turn = go_on;
+    self.reactor.prepare = open_timer;
+    self.reactor.send_answers = end_waits;
+    service_waits_by(wait_until);
     const int error = epoll_run(&self.reactor);
+    service_waits_by(NULL);
+    if (self.reactor.answered_fd >= 0)
+        close(self.reactor.answered_fd);
     coroutine_pool_close(&self.pool);
     return error;
 }

@@ -35,8 +35,8 @@ int epoll_run(struct reactor *reactor) {
     reactor->closing_unwatches = true;
     if (error == 0 && (reactor->set->fd = epoll_create1(EPOLL_CLOEXEC)) < 0)
         error = -errno;
-    if (error == 0 && reactor->tune != NULL)
-        error = reactor->tune(reactor->set->fd);
+    if (error == 0 && reactor->prepare != NULL)
+        error = reactor->prepare(reactor, reactor->set->fd);
     error = reactor_open(reactor, watch, error);
     while (error == 0 && reactor_goes_on(reactor)) {
         int ready = wait_ready(reactor->set, reactor_wait_ms(reactor));

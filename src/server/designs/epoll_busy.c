@@ -32,6 +32,11 @@ static int poll_busily(int epoll_fd) {
     return ioctl(epoll_fd, _IOW(0x8A, 0x01, struct busy_polling), &wanted) == 0 ? 0 : -errno;
 }
 
+static int prepare(struct reactor *reactor, int epoll_fd) {
+    (void)reactor;
+    return poll_busily(epoll_fd);
+}
+
 static const char *missing(void) {
     const int fd = epoll_create1(EPOLL_CLOEXEC);
     const int error = fd >= 0 ? poll_busily(fd) : 0; /* else running it says why */
@@ -42,7 +47,7 @@ static const char *missing(void) {
 
 static int run(struct server *server) {
     struct reactor reactor = reactor_of(server);
-    reactor.tune = poll_busily;
+    reactor.prepare = prepare;
     return epoll_run(&reactor);
 }
 

@@ -30,14 +30,15 @@ struct reactor {
     struct set *set;
     size_t set_bytes;
     watch_function *watch;
-    int (*tune)(int epoll_fd); /* NULL, or what epoll_run sets: returns 0 or -errno */
+    /* What epoll_run does with its set before it begins: returns 0 or -errno. NULL: nothing. */
+    int (*prepare)(struct reactor *reactor, int epoll_fd);
     uint32_t reading, writing; /* events of a connection that waits for either */
     uint32_t accepting;        /* ... of the listener */
     bool closing_unwatches;    /* closing a descriptor removes it from the set */
 
     /* A turn of a connection: turn_serve, or the design's own function. */
     enum next (*turn)(struct loop *loop, struct connection *connection);
-    int answered_fd; /* readable when workers have answered; -1: no workers */
+    int answered_fd; /* readable when requests that were waited for go on; -1: none are */
     void (*send_answers)(struct reactor *reactor);
 
     size_t connection_size; /* bytes of a connection's struct, which the design may extend */
