@@ -3,24 +3,19 @@
  *
  * A new client's request is read at once; the client is added to epoll only if it stays. */
 #include "react.h"
+#include "server/busy_polling.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <sys/ioctl.h>
 
 enum { EVENT_BATCH = 512 };
 
 bool react_is_busy;
 
-/* As <linux/eventpoll.h> has it. */
 static int poll_busily(int epoll) {
-    struct {
-        uint32_t usecs;
-        uint16_t budget;
-        uint8_t is_preferred, pad;
-    } wanted = {.usecs = 50, .budget = 8};
-    return ioctl(epoll, _IOW(0x8A, 0x01, wanted), &wanted) == 0 ? 0 : -errno;
+    const struct busy_polling wanted = {.usecs = 50, .budget = 8};
+    return ioctl(epoll, BUSY_POLLING_SET, &wanted) == 0 ? 0 : -errno;
 }
 
 static int watch(int epoll, int fd, uint32_t events) {

@@ -320,7 +320,7 @@ static void check_carried(const struct load *load, const struct option_row *rows
     if (load->engine != &engine_epoll)
         option_wrong(PROGRAM, "--%s needs --engine epoll", first);
     if (load->idle_count + load->slow_count > 0)
-        option_wrong(PROGRAM, "--idle and --slow are for HTTP/1.1 without TLS and WebSocket");
+        option_wrong(PROGRAM, "--idle and --slow are for HTTP/1.1 without TLS or WebSocket");
     if (load->dialect != DIALECT_HTTP)
         option_wrong(PROGRAM, "--%s is for --dialect http", first);
     if (load->is_http2 && !option_is_given(rows, "path") && !option_is_given(rows, "requests"))

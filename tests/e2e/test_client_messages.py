@@ -9,6 +9,7 @@ import re
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -97,22 +98,28 @@ def frame(opcode: int, payload: bytes, flags: int = FIN) -> bytes:
     return bytes([flags | opcode, len(payload)]) + payload
 
 
+def accept(connection: socket.socket) -> bytes:
+    """The opening handshake; returns the request's."""
+    head = read_request(connection)
+    found = re.search(rb"Sec-WebSocket-Key: (\S+)\r\n", head)
+    assert found, head
+    proof = base64.b64encode(hashlib.sha1(found[1] + GUID).digest()).decode()
+    connection.sendall(
+        b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        + f"sec-websocket-accept:{proof}\r\n\r\n".encode()
+    )
+    return head
+
+
 def accepting(
-    *answers: Callable[[bytes], bytes], seen: list[bytes] | None = None, accept: str = ""
+    *answers: Callable[[bytes], bytes], seen: list[bytes] | None = None
 ) -> Callable[[socket.socket, int], None]:
     """Sends what each gives for one message after the other, and closes."""
 
     def handler(connection: socket.socket, _number: int) -> None:
-        head = read_request(connection)
+        head = accept(connection)
         if seen is not None:
             seen.append(head)
-        found = re.search(rb"Sec-WebSocket-Key: (\S+)\r\n", head)
-        assert found, head
-        proof = base64.b64encode(hashlib.sha1(found[1] + GUID).digest()).decode()
-        connection.sendall(
-            b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-            + f"sec-websocket-accept:{accept or proof}\r\n\r\n".encode()
-        )
         for answer in answers:
             if not (message := received(connection, seen)):
                 return
@@ -161,25 +168,29 @@ def test_pings_and_pieces_are_no_answers() -> None:
 
     def in_pieces(message: bytes) -> bytes:
         parts = frame(TEXT, message[:2], 0), frame(PING, b"p"), frame(0, message[2:])
-        return frame(PING, b"a") + b"".join(parts)
+        return frame(PING, b"a" * 125) + b"".join(parts)
 
     with serving(accepting(in_pieces, echo, seen=seen)) as server:
         asked(f"ws://{server.address}", "--load", "closed", "--duration", "0.05")
-    assert {bytes([PONG]) + b"a", bytes([PONG]) + b"p"} < {*seen}
+    assert {bytes([PONG]) + b"a" * 125, bytes([PONG]) + b"p"} < {*seen}
 
 
 @pytest.mark.parametrize(
     ("answer", "kind", "says"),
     [
         (lambda _: frame(TEXT, b"hullo"), "malformed", "not the message that was sent"),
-        (lambda m: frame(TEXT, m + b"!"), "malformed", "breaks the protocol"),
+        (lambda m: frame(TEXT, m + b"!"), "malformed", "not the message that was sent"),
         (lambda m: echo(m) + echo(m), "malformed", "more messages came back than were sent"),
         (lambda m: frame(TEXT, m, 0xC0), "malformed", "breaks the protocol"),
         (lambda m: bytes([FIN | TEXT, FIN | 5]) + b"\0\0\0\0" + m, "malformed", "breaks"),
         (lambda _: bytes([FIN | TEXT, 127]) + b"\x7f" * 9, "malformed", "breaks the protocol"),
         (lambda _: frame(3, b"x"), "malformed", "breaks the protocol"),
         (lambda _: frame(TEXT, b"\xff\xff\xff\xff\xff"), "malformed", "breaks the protocol"),
-        (lambda _: frame(CLOSE, b"\x03\xe9"), "closed", "the server closed the connection"),
+        (
+            lambda _: frame(CLOSE, b"\x03\xe9" + b"going away" * 9),
+            "closed",
+            "the server closed the connection",
+        ),
         (lambda _: b"", "timeout", "no complete reply in time"),
         (lambda m: echo(m)[:-1], "timeout", "no complete reply in time"),
     ],
@@ -192,6 +203,52 @@ def test_a_server_that_breaks_the_rules_is_one_failure_and_one_line(
     assert [name for name, count in json.loads(done.stdout)["errors"].items() if count] == [kind]
     assert says in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def large(connection: socket.socket) -> bytes:
+    """The next message, of over 64 KiB, read slowly; b"" at the end."""
+    with connection.makefile("rb", buffering=0) as sent:
+        head = sent.read(14)
+        if not head or head[0] == FIN | CLOSE:
+            return b""
+        assert head[:2] == bytes([FIN | BINARY, 0x80 | 127])
+        length, masked = int.from_bytes(head[2:10]), b""
+        while len(masked) < length:
+            masked += sent.read(min(20_000, length - len(masked)))
+            time.sleep(0.0002)
+    mask = head[10:] * (length // 4 + 1)
+    return (int.from_bytes(masked) ^ int.from_bytes(mask[:length])).to_bytes(length)
+
+
+def test_a_large_message_to_a_slow_reader_arrives_whole(tmp_path: Path) -> None:
+    (tmp_path / "message").write_bytes(b"\xff" + os.urandom(3_000_000))
+
+    def handler(connection: socket.socket, _number: int) -> None:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 20_000)
+        accept(connection)
+        while message := large(connection):
+            head = bytes([FIN | BINARY, 127]) + len(message).to_bytes(8)
+            connection.sendall(head + message)
+
+    with serving(handler) as server:
+        options = ("--body", f"{tmp_path}/message", "--load", "closed", "--duration", "0.01")
+        found = asked(f"ws://{server.address}", *options)
+    assert found["requests"] <= 2
+
+
+def test_what_comes_back_before_it_was_sent_is_no_answer(tmp_path: Path) -> None:
+    size = 32 << 20
+    (tmp_path / "message").write_bytes(bytes(size))
+
+    def handler(connection: socket.socket, _number: int) -> None:
+        accept(connection)
+        connection.recv(14)
+        connection.sendall(bytes([FIN | BINARY, 127]) + size.to_bytes(8) + bytes(size))
+        server.hold()
+
+    with serving(handler) as server:
+        done = client("--json", "--body", f"{tmp_path}/message", f"ws://{server.address}")
+    assert json.loads(done.stdout)["errors"]["early"] == 1, done.stderr
 
 
 @pytest.mark.parametrize(

@@ -178,7 +178,7 @@ COUNTS = (
 )
 ONE_LOAD: Table = {
     **dict.fromkeys(("target", "engine", "load", "dialect", "per_connection", "arrivals"), first),
-    **dict.fromkeys(("streams", "http2", "tls"), first),
+    **dict.fromkeys(("streams", "http2", "websocket", "tls"), first),
     **dict.fromkeys((*COUNTS, "errors", "usage"), total),
 }
 """What slices and clients merge alike."""

@@ -278,9 +278,9 @@ def _seen(setup: TrialSetup, cell: Cell, target: str, server: Side) -> Seen:
     contender = setup.contenders.get(cell.contender)
     speaks = HTTP if contender is None else contender.speaks
     # In another protocol the client itself compares each reply with what it must end with.
-    whole = contender is None or not contender.uncompared
-    asked = _ask(target, requests, placement, speaks) if requests and whole else []
-    asked = asked or [[] for _ in requests]
+    compared = contender is None or not contender.uncompared
+    asked = _ask(target, requests, placement, speaks) if requests and compared else []
+    asked = asked or [[] for _ in requests]  # streams and messages are not compared
     for request, of in zip(requests, asked, strict=True):
         for answer in of:
             if not replies.is_right(answer, request.status):
@@ -290,7 +290,7 @@ def _seen(setup: TrialSetup, cell: Cell, target: str, server: Side) -> Seen:
     logs = 2 * (_printed(server) - before) >= len(answers) + load["requests"]
     p99_ms = (load["latency_ns"]["p99"] or 0) / NS_PER_MS
     tried = min(cell.connections, client.MOST_TRIED)
-    keeps = requests and not cell.per_connection and speaks == HTTP and whole
+    keeps = requests and not cell.per_connection and speaks == HTTP and compared
     again = replies.spelled(requests[0], target) if keeps else b""
     if len(again) > LARGE:  # no socket takes all of it at once
         again = b""

@@ -86,6 +86,8 @@ class Wanted:
 
     def spoken(self, server: Server) -> str:
         """What it is asked in, unless the look before the race finds another."""
+        if server.speaks is not None:
+            return server.speaks
         if self.grpc is not None or self.websocket:
             return (limits.WEBSOCKET if self.websocket else limits.GRPC)[server.tls]
         if self.http2:
@@ -133,20 +135,24 @@ class Wanted:
                 f"{options[0]} is only for commands; {designs[0]} is a design, which answers only "
                 "its own paths; leave it out"
             )
-        self._check_protocol(designs)
+        self._check_protocol(servers, designs)
         if self.raw is not None and self.until is not None:
             check_raw(client, self.raw, self.until)
 
-    def _check_protocol(self, designs: Sequence[str]) -> None:
-        protocols = {"--websocket": self.websocket, "--grpc": self.grpc, "--http2": self.http2}
-        for option in (option for option, value in protocols.items() if value):
+    def _check_protocol(self, servers: Sequence[Server], designs: Sequence[str]) -> None:
+        others = {"--grpc": self.grpc, "--http2": self.http2, "--events": self.events}
+        given = [name for name, value in others.items() if value is not None and value is not False]
+        spoken = {self.spoken(server) in limits.WEBSOCKET for server in servers}
+        if len(spoken) > 1:
+            raise UsageError("some servers speak WebSocket and others do not; race them apart")
+        if True in spoken and given:
+            raise UsageError(f"{given[0]} is not for WebSocket; remove it")
+        for option in (*given, *(["--websocket"] if self.websocket else [])):
             if designs or self.raw is not None:
                 what = f"the design {designs[0]}" if designs else "--raw"
                 raise UsageError(f"{what} is not for {option}; remove one of them")
         if self.grpc is not None and self.path == ANY:
             raise UsageError("--grpc needs --path /PACKAGE.SERVICE/METHOD")
-        if self.websocket and (self.http2 or self.grpc is not None):
-            raise UsageError("--websocket and HTTP/2 exclude each other; choose one")
 
 
 OPTIONS = {
@@ -237,7 +243,7 @@ def contender(server: Server, wanted: Wanted, folder: Path) -> Iterator[str]:
         "ready": "answer" if server.was_early else None,
         "address": server.address,
         "account": server.account,
-        "speaks": speaks if (speaks := server.speaks or wanted.spoken(server)) != HTTP else None,
+        "speaks": speaks if (speaks := wanted.spoken(server)) != HTTP else None,
         "streams": wanted.streams,
         "events": wanted.events,
         "cpus": server.cpus,

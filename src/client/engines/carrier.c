@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "client/engines/connect.h"
+#include "client/engines/early_reply.h"
 #include "client/engines/epoll_request.h"
 #include "client/engines/http2.h"
 #include "client/engines/tls.h"
@@ -107,11 +108,17 @@ static struct slice output_of(const struct carrier *k) {
     return (struct slice){k->output.bytes + k->sent, k->output.length - k->sent};
 }
 
+/* Of at most BATCH_LIMIT bytes, when fewer than that are left to send: both fit. */
 static void put(struct carrier *k, struct slice bytes) {
-    if (k->tls != NULL)
+    if (k->tls != NULL) {
         tls_write(k->tls, bytes.bytes, bytes.length); /* what is wrong is found by reading */
-    else
-        text_add(&k->output, bytes.bytes, bytes.length);
+        return;
+    }
+    if (k->sent > 0)
+        memmove(k->output.bytes, k->output.bytes + k->sent, k->output.length - k->sent);
+    k->output.length -= (uint32_t)k->sent;
+    k->sent = 0;
+    text_add(&k->output, bytes.bytes, bytes.length);
 }
 
 /* Says that nothing more will be sent, as far as that takes no waiting. */
@@ -144,6 +151,7 @@ static void drop(struct carrier *k) {
     k->stage = CLOSED;
     k->is_leaving = false;
     k->output.length = 0;
+    k->output.overflow = false;
     k->sent = 0;
     for (uint32_t i = 0; k->streams != NULL && i < k->engine->load->streams; i++)
         k->streams[i].id = 0;
@@ -194,7 +202,7 @@ static void fill(struct carrier *k) {
 /* Sends until nothing is left or the socket is full; its next edge says when it is not. After an
  * error there may still be a reply to read. */
 static void flush(struct carrier *k) {
-    for (fill(k); output_of(k).length > 0; fill(k)) {
+    for (fill(k); output_of(k).length > 0 && !k->output.overflow; fill(k)) {
         const struct slice output = output_of(k);
         const ssize_t sent = send(k->fd, output.bytes, output.length, MSG_NOSIGNAL);
         if (sent <= 0)
@@ -270,6 +278,8 @@ static void settle(struct carrier *k) {
     k->is_busy = true; /* framing may end streams */
     if (k->stage > TCP_CONNECTING)
         flush(k);
+    if (k->output.overflow)
+        lost(k, ENOMEM, NULL);
     if (k->http2 != NULL && http2_is_broken(k->http2))
         lost(k, 0, http2_problem(k->http2));
     k->is_busy = false;
@@ -335,6 +345,7 @@ static void on_ended(void *owner, struct http2_stream *stream, enum verdict verd
                      const char *why, bool is_untouched) {
     struct carrier *k = owner;
     struct epoll_connection *c = &k->slots[stream - k->streams];
+    request_note_events(k->engine, c);
     if (verdict != REPLY_INCOMPLETE)
         request_conclude(k->engine, c, verdict);
     else if (is_untouched)
@@ -406,6 +417,9 @@ static bool deliver_message(struct carrier *k, const char *bytes, size_t length)
         opened(k);
     else if (found == WEBSOCKET_BROKEN)
         lost(k, 0, websocket_problem(k->websocket));
+    else if (found == WEBSOCKET_ECHO && is_on_connection(c) &&
+             (websocket_is_sending(k->websocket) || output_of(k).length > 0))
+        request_fail(k->engine, c, OUTCOME_EARLY, EARLY_PROBLEM);
     else if (found == WEBSOCKET_ECHO && is_on_connection(c))
         request_conclude(k->engine, c, REPLY_COMPLETE);
     else if (found == WEBSOCKET_ECHO)

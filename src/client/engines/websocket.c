@@ -23,6 +23,7 @@ enum {
     KEY_LENGTH = 24,          /* of the nonce, in base64 */
     ACCEPT_LENGTH = 28,       /* of the digest, in base64 */
     FRAMES_LIMIT = 64 * 1024, /* more is framed when this has been taken */
+    CONTROL_LIMIT = 125,      /* bytes of a ping or close */
     PROBLEM_ROOM = 128,
 };
 
@@ -36,6 +37,7 @@ enum {
     USE(recv)                                                                                      \
     USE(send)                                                                                      \
     USE(set_error)                                                                                 \
+    USE(get_queued_msg_count)                                                                      \
     USE(get_read_enabled)                                                                          \
     USE(get_close_received)
 
@@ -62,7 +64,7 @@ struct websocket {
     struct text output; /* the handshake, then frames */
     struct slice input; /* what wslay has not read */
     struct text *content;
-    bool is_open, is_taken; /* the output has been taken */
+    bool is_open, is_sending, is_taken; /* the output has been taken */
     enum websocket_found found;
     char key[KEY_LENGTH + 1];
     char problem[PROBLEM_ROOM];
@@ -229,7 +231,10 @@ struct websocket *websocket_open(const struct websocket_setting *setting) {
     const struct library *library = websocket->library;
     if (library->context_client_init(&websocket->context, &CALLBACKS, websocket) == 0 &&
         shake(websocket) == 0) {
-        library->config_set_max_recv_msg_length(websocket->context, setting->message.length);
+        /* What is longer than the message is not the message; but a ping may be. */
+        const size_t length = setting->message.length;
+        library->config_set_max_recv_msg_length(websocket->context,
+                                                length > CONTROL_LIMIT ? length : CONTROL_LIMIT);
         return websocket;
     }
     websocket_close(websocket);
@@ -248,13 +253,14 @@ void websocket_close(struct websocket *websocket) {
 
 void websocket_send(struct websocket *websocket) {
     const struct websocket_setting *setting = websocket->setting;
+    websocket->is_sending = true;
     const struct wslay_event_msg message = {
         .opcode = setting->is_text ? WSLAY_TEXT_FRAME : WSLAY_BINARY_FRAME,
         .msg = (const uint8_t *)setting->message.bytes,
         .msg_length = setting->message.length,
     };
     if (websocket->library->queue_msg(websocket->context, &message) != 0)
-        find(websocket, WEBSOCKET_BROKEN, "no memory for the message");
+        find(websocket, WEBSOCKET_BROKEN, "the message cannot be sent");
 }
 
 void websocket_end(struct websocket *websocket) {
@@ -287,11 +293,11 @@ static void take_head(struct websocket *websocket, struct slice head) {
         find(websocket, WEBSOCKET_BROKEN, shown);
         return;
     }
-    while (slice_cut(&head, '\n', &line))
+    while (slice_cut(&head, '\n', &line)) {
+        slice_drop_last(&line, '\r');
         if (slice_starts_any_case(line, ACCEPT))
-            is_right |=
-                is_accepted(websocket, slice_trim((struct slice){line.bytes + sizeof ACCEPT - 1,
-                                                                 line.length - sizeof ACCEPT}));
+            is_right |= is_accepted(websocket, slice_trim(slice_after(line, sizeof ACCEPT - 1)));
+    }
     if (is_right)
         find(websocket, WEBSOCKET_OPENED, NULL);
     else
@@ -330,6 +336,10 @@ enum websocket_found websocket_feed(struct websocket *websocket, const char *byt
     return found;
 }
 
+bool websocket_is_sending(const struct websocket *websocket) {
+    return websocket->is_sending;
+}
+
 bool websocket_is_ended(const struct websocket *websocket) {
     return websocket->library->get_close_received(websocket->context) != 0;
 }
@@ -339,6 +349,7 @@ struct slice websocket_output(struct websocket *websocket) {
     if (websocket->is_taken || output->length == 0) {
         output->length = 0;
         websocket->library->send(websocket->context);
+        websocket->is_sending &= websocket->library->get_queued_msg_count(websocket->context) > 0;
     }
     websocket->is_taken = true;
     return (struct slice){output->bytes, output->length};

@@ -37,6 +37,9 @@ enum websocket_found {
 enum websocket_found websocket_feed(struct websocket *websocket, const char *bytes, size_t length,
                                     struct text *content);
 
+/* Whether the message is still to be framed. */
+bool websocket_is_sending(const struct websocket *websocket);
+
 /* The server has ended the connection. */
 bool websocket_is_ended(const struct websocket *websocket);
 

@@ -134,7 +134,8 @@ static bool may_exhaust_ports(const struct load *load) {
     if (load->shape == SHAPE_BURST)
         connections *= load->rounds;
     connections += load->idle_count + load->slow_count;
-    return connections > PORTS_OF_ONE_SOURCE || load->per_connection > 0;
+    return connections > PORTS_OF_ONE_SOURCE || load->per_connection > 0 ||
+           (load->event_limit > 0 && !load->is_http2);
 }
 
 /* A thread has room for three times as many on a slow CPU: what is due must not wait for it. */
@@ -218,6 +219,8 @@ bool worker_answered(struct worker *worker, uint32_t connection, int64_t start_n
 }
 
 bool worker_unstarted(struct worker *worker, int64_t due_ns, int64_t end_ns) {
+    if (worker->first_events.limit > 0)
+        times_add(&worker->first_events, due_ns - end_ns);
     return add_sample(worker, &(struct sample){due_ns, 0, end_ns, 0, OUTCOME_UNSTARTED, 0});
 }
 

@@ -82,7 +82,9 @@ enum verdict reply_take_head(struct reply *reply, unsigned status) {
 static enum verdict end_body(struct reply *reply) {
     const struct expectation *expectation = reply->expectation;
     if (reply->has_events && (reply->events.limit > 0 || reply->events.count == 0))
-        return malformed(reply, "it ended before so many server-sent events");
+        return malformed(reply, reply->events.count == 0
+                                    ? "it has no server-sent event"
+                                    : "it ended after fewer server-sent events than --events");
     bool is_expected =
         expectation == NULL || (expectation_has_length(expectation, reply->body.taken) &&
                                 (!reply->is_digested || reply->digest.crc == expectation->digest));

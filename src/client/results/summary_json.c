@@ -61,7 +61,9 @@ void summary_add_json(struct text *text, const struct load *load, const struct s
               load->target, load->engine->name, shape_name(load->shape),
               load->dialect == DIALECT_LINE ? "line" : "http", load->connections, load->streams,
               load->worker_count);
-    text_addf(text, "\"http2\": %s, \"tls\": ", load->is_http2 ? "true" : "false");
+    text_addf(text,
+              "\"http2\": %s, \"websocket\": %s, \"tls\": ", load->is_http2 ? "true" : "false",
+              load->is_websocket ? "true" : "false");
     add_json_words(text, summary->tls != NULL ? summary->tls : "");
     text_addf(text, ", \"resumed\": %" PRIu64 ",\n ", summary->resumed);
     if (load->shape == SHAPE_BURST)

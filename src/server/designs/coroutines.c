@@ -3,11 +3,13 @@
  * Each connection is served by a function that reads like that of `thread-per-client`: receive,
  * answer, send, until it is over. Where a thread would block, the coroutine gives way to the loop,
  * which lets it go on when the socket is ready, or when the time is over that a work waits: even
- * deep in a request, others are served. A switch costs no system call; a connection costs a stack,
- * of which two pages are touched. */
+ * deep in a request, others are served. A switch costs no system call. A connection costs a stack,
+ * of which those pages stay in memory that its requests touched, two at least; with a page to guard
+ * it, that is two of the 65,530 mappings that Linux allows a process by default. */
 #include "base/clock.h"
 #include "server/connection/answer.h"
 #include "server/connection/idle_timeout.h"
+#include "server/connection/log.h"
 #include "server/design.h"
 #include "server/loops/coroutine.h"
 #include "server/loops/reactor.h"
@@ -39,7 +41,9 @@ static int receive(struct coroutine *self, struct client *client) {
     return turn_receive(&client->connection);
 }
 
-/* Sends all of it. Returns 0 or -errno. */
+enum { LATE = 1 }; /* the client reads too slowly */
+
+/* Sends all of it. Returns 0, LATE or -errno. */
 static int send_all(struct coroutine *self, struct client *client) {
     struct connection *connection = &client->connection;
     int error;
@@ -47,7 +51,7 @@ static int send_all(struct coroutine *self, struct client *client) {
         const struct loop *loop = &client->loop->reactor.loop;
         if (idle_reply_is_late(&connection->exchange, loop->server->options, loop->now_ns,
                                &connection->unsent_since_ns))
-            return -ETIMEDOUT;
+            return LATE;
         coroutine_yield(self, NEXT_WRITE);
     }
     return error;
@@ -76,7 +80,7 @@ static void serve(struct coroutine *self, void *argument) {
         if (error == 0 && connection->can_read && !exchange_is_done(exchange))
             coroutine_yield(self, NEXT_TURN);
     }
-    if (error == -ETIMEDOUT)
+    if (error == LATE)
         turn_time_out(loop, connection);
     else if (error != 0)
         answer_lost(loop->server, connection->fd, exchange);
@@ -134,7 +138,12 @@ static enum next go_on(struct loop *loop, struct connection *connection) {
     running = client;
     if (client->coroutine == NULL)
         client->coroutine = coroutine_new(&self->pool, serve, client);
-    const int next = client->coroutine != NULL ? coroutine_resume(client->coroutine) : -1;
+    if (client->coroutine == NULL) {
+        stats_add(&loop->server->stats->errors[ERROR_REFUSED]);
+        log_connection(loop->server, connection->fd, "refused: no memory for a stack");
+        return NEXT_CLOSE;
+    }
+    const int next = coroutine_resume(client->coroutine);
     if (next >= 0)
         return (enum next)next;
     forget(&loop->connections, connection);

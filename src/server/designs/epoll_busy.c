@@ -4,14 +4,13 @@
  * (Linux 6.9), for BUSY_US at most: a packet is found without an interrupt and without waking the
  * server, at the cost of CPU time while there is none. Loopback and a plain veth have no such
  * queue: on them it is `epoll`. */
+#include "server/busy_polling.h"
 #include "server/design.h"
 #include "server/loops/reactor.h"
 
 #include <errno.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <sys/epoll.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 enum {
@@ -19,17 +18,10 @@ enum {
     BUSY_BUDGET = 8, /* packets a poll, the kernel's default; more needs CAP_NET_ADMIN */
 };
 
-/* As <linux/eventpoll.h> has it, which older systems lack. */
-struct busy_polling {
-    uint32_t usecs;
-    uint16_t budget;
-    uint8_t is_preferred, pad;
-};
-
 /* Returns 0 or -errno. */
 static int poll_busily(int epoll_fd) {
     struct busy_polling wanted = {.usecs = BUSY_US, .budget = BUSY_BUDGET};
-    return ioctl(epoll_fd, _IOW(0x8A, 0x01, struct busy_polling), &wanted) == 0 ? 0 : -errno;
+    return ioctl(epoll_fd, BUSY_POLLING_SET, &wanted) == 0 ? 0 : -errno;
 }
 
 static int prepare(struct reactor *reactor, int epoll_fd) {

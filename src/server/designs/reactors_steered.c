@@ -11,13 +11,19 @@
 
 #include <errno.h>
 
+/* Keeps this thread on its CPU. */
+static int pin(struct reactor *reactor, int epoll_fd) {
+    const struct server *server = reactor->loop.server;
+    cpu_set_t own;
+    (void)epoll_fd;
+    CPU_ZERO(&own);
+    CPU_SET(steering_cpu(server->prepared, server_worker(server)), &own);
+    return sched_setaffinity(0, sizeof own, &own) == 0 ? 0 : -errno;
+}
+
 static int run_one(struct server *server, struct opening *opening) {
     struct reactor reactor = reactor_of(server);
-    const cpu_set_t *cpus = server->prepared;
-    cpu_set_t own;
-    CPU_ZERO(&own);
-    CPU_SET(steering_cpu(cpus, server_worker(server)), &own);
-    sched_setaffinity(0, sizeof own, &own); /* this thread */
+    reactor.prepare = pin;
     reactor.loop.opening = opening;
     return epoll_run(&reactor);
 }

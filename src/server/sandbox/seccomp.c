@@ -1,5 +1,6 @@
 #include "server/sandbox/seccomp.h"
 
+#include "server/busy_polling.h"
 #include "server/sandbox/layer.h"
 
 #include <errno.h>
@@ -8,7 +9,6 @@
 #include <sched.h>
 #include <seccomp.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -62,15 +62,12 @@ static const scmp_datum_t namespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEW
 /* Not io_uring_setup: operations of a new ring would bypass this filter. */
 static const int rings[] = {SCMP_SYS(io_uring_enter), SCMP_SYS(io_uring_register)};
 
-/* As <linux/eventpoll.h> has it, which older systems lack. */
-enum { EPIOCSPARAMS_COMMAND = 0x40088A01 };
-
 /* prctl: the parent death signal, the timer slack, a thread's name. */
 static const scmp_datum_t prctls[] = {PR_SET_PDEATHSIG, PR_GET_PDEATHSIG, PR_SET_TIMERSLACK,
                                       PR_SET_NAME};
 
 /* ioctl: whether it is a terminal (the C library asks before it prints); busy polling. */
-static const scmp_datum_t ioctls[] = {TCGETS, FIONREAD, FIONBIO, EPIOCSPARAMS_COMMAND};
+static const scmp_datum_t ioctls[] = {TCGETS, FIONREAD, FIONBIO, BUSY_POLLING_SET};
 
 /* bpf: running a loaded program or a linked iterator. */
 static const scmp_datum_t bpf_commands[] = {BPF_PROG_TEST_RUN, BPF_ITER_CREATE};
