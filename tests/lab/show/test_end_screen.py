@@ -202,7 +202,7 @@ def test_many_groups_and_designs_are_cut_with_a_count(tmp_path: Path) -> None:
     assert "2 more tables in the report" in text
     assert "2 more groups of cells in the report" in text
     assert len(text.splitlines()) <= 2 * LINES
-    names = [f"contender-{number}" for number in range(20)]
+    names = [f"contender-{number}" for number in range(25)]
     text = printed(analysis_of(tmp_path, contenders=names, connections=[1], blocks=3))
     assert "and 3 more in the report" in text
 
