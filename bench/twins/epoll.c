@@ -2,8 +2,8 @@
  * level-triggered.
  *
  * A new client's request is read at once; the client is added to epoll only if it stays. */
+#include "base/busy_polling.h"
 #include "react.h"
-#include "server/busy_polling.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * (Linux 6.9), for BUSY_US at most: a packet is found without an interrupt and without waking the
  * server, at the cost of CPU time while there is none. Loopback and a plain veth have no such
  * queue: on them it is `epoll`. */
-#include "server/busy_polling.h"
+#include "base/busy_polling.h"
 #include "server/design.h"
 #include "server/loops/reactor.h"
 

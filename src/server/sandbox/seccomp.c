@@ -1,6 +1,6 @@
 #include "server/sandbox/seccomp.h"
 
-#include "server/busy_polling.h"
+#include "base/busy_polling.h"
 #include "server/sandbox/layer.h"
 
 #include <errno.h>
