@@ -77,7 +77,9 @@ def test_killed_workers_lose_only_their_own_requests(
             while len(killed) < kills:
                 sent, received = burst(server)
                 asked, answered = asked + sent, answered + received
-        assert asked - answered <= len(killed)
+        # A worker with a loop may have all clients of a round.
+        own = CLIENTS if forking.pool and forking.serves == "all" else 1
+        assert asked - answered <= own * len(killed)
 
         def is_complete() -> bool:
             """The last victim may still die, with the next client."""
