@@ -1,12 +1,11 @@
-/* The loop of the twins of epoll, epoll-busy, prefork-epoll and both kinds of reactors:
- * level-triggered.
+/* The loop of all twins on epoll but epoll-edge and epoll-workers: level-triggered.
  *
  * A new client's request is read at once; the client is added to epoll only if it stays. */
 #include "base/busy_polling.h"
 #include "react.h"
+#include "turns.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/epoll.h>
 
 enum { EVENT_BATCH = 512 };
@@ -24,18 +23,18 @@ static int watch(int epoll, int fd, uint32_t events) {
 }
 
 /* Accepts one client per event: the listener stays ready if more are waiting. */
-static int welcome(const struct twin *twin, int epoll, int listener, struct asked *asked) {
+static int welcome(int epoll, int listener, struct turns *turns) {
     int fd = twin_accept(listener);
     if (fd < 0)
         return fd == -EAGAIN ? 0 : fd;
-    return twin_turn(twin, &asked[fd], fd) == OVER ? 0 : watch(epoll, fd, EPOLLIN);
+    return turns_begin(turns, fd) == OVER ? 0 : watch(epoll, fd, EPOLLIN);
 }
 
 int react(const struct twin *twin, int listener) {
-    struct asked *asked = calloc(FD_SIZE, sizeof *asked); /* one per loop */
+    struct turns *turns = turns_open(twin);
     struct epoll_event events[EVENT_BATCH];
     int epoll = epoll_create1(EPOLL_CLOEXEC);
-    int error = asked == NULL || epoll < 0 ? -errno : twin_set_nonblocking(listener);
+    int error = turns == NULL || epoll < 0 ? -ENOMEM : twin_set_nonblocking(listener);
     if (error == 0)
         error = watch(epoll, listener, EPOLLIN | EPOLLEXCLUSIVE);
     if (error == 0 && react_is_busy)
@@ -47,11 +46,11 @@ int react(const struct twin *twin, int listener) {
         for (int i = 0; i < ready && error == 0; i++) {
             int fd = events[i].data.fd;
             if (fd == listener)
-                error = welcome(twin, epoll, listener, asked);
+                error = welcome(epoll, listener, turns);
             else
-                twin_turn(twin, &asked[fd], fd);
+                turns_go_on(turns, fd);
         }
     }
-    free(asked);
+    turns_close(turns);
     return error;
 }

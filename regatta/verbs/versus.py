@@ -296,7 +296,7 @@ def versus(  # noqa: PLR0913, PLR0914, PLR0917  (one parameter an option)
     versions, time_s = Versions.read(base, head, fail_over), parse_pause(limit, "--time")
     wanted = Wanted(
         path=path,
-        http2=http2 or (streams is not None and grpc is None),
+        http2=http2 or streams is not None,
         streams=streams,
         connections=numbers("--connections", connections, MAX_CONNECTIONS) or Wanted.connections,
         short=short,

@@ -6,7 +6,7 @@ from dataclasses import replace
 from regatta.measure.trial.setup import TrialSetup
 from regatta.measure.trial.side import Side
 from regatta.record.cell import Cell
-from regatta.record.study.limits import HTTP, HTTPS
+from regatta.record.study.limits import GRPC, HTTP, HTTPS
 
 LOAD_TIMEOUT_S = 120.0
 PATIENCE_MS = 100_000
@@ -72,7 +72,9 @@ def client_command(setup: TrialSetup, cell: Cell, target: str, options: list[str
         command += ["--timeout", str(PATIENCE_MS)]
     if cell.requests is not None:
         asked = setup.contenders[cell.contender]
-        command += ["--requests", REQUESTS] if asked.sent is None else asked.sent_by(REQUESTS)
+        upload = "--grpc" if asked.speaks in GRPC else "--body"
+        sent = asked.sent.options(REQUESTS, upload) if asked.sent else ["--requests", REQUESTS]
+        command += sent
     elif cell.path is not None:
         command += ["--path", cell.path]
     elif cell.request is not None:

@@ -274,11 +274,6 @@ class Contender(keys.TomlTable):
         """Instead of a GET of its path."""
         return self.requests or self.body
 
-    def sent_by(self, listed: str) -> list[str]:
-        """The client's options for that; `listed`: the file of its requests."""
-        assert self.sent is not None, "else it is asked for a path"
-        return self.sent.options(listed, "--grpc" if self.speaks in limits.GRPC else "--body")
-
     @property
     def uncompared(self) -> str | None:
         """Why its answers are not compared with one another as a whole; None: they are."""

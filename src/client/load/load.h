@@ -116,9 +116,8 @@ struct load {
     struct reply_viewer *viewer; /* NULL: replies are not shown */
     bool is_unreachable;         /* connecting ahead of the window has failed once */
     const char *problem;         /* why a function failed */
-    struct carriage
-        *carriage;      /* epoll, from `prepare` to `leave`: TLS, HTTP/2, WebSocket; NULL: none */
-    void *engine_state; /* from the engine's `prepare` to its `leave` */
+    struct carriage *carriage;   /* epoll, from `prepare` to `leave`: TLS and more; NULL: none */
+    void *engine_state;          /* from the engine's `prepare` to its `leave` */
 };
 
 struct engine {
