@@ -92,7 +92,7 @@ static void set_timer(const struct coroutine_loop *self) {
     if (self->first != NULL)
         at.it_value = (struct timespec){.tv_sec = self->first->due_ns / NS_PER_S,
                                         .tv_nsec = self->first->due_ns % NS_PER_S};
-    timerfd_settime(self->reactor.answered_fd, TFD_TIMER_ABSTIME, &at, NULL);
+    timerfd_settime(self->reactor.woken_fd, TFD_TIMER_ABSTIME, &at, NULL);
 }
 
 /* In the middle of a request. Most wait as long as those before them. */
@@ -152,8 +152,8 @@ static enum next go_on(struct loop *loop, struct connection *connection) {
 
 static int open_timer(struct reactor *reactor, int epoll_fd) {
     (void)epoll_fd;
-    reactor->answered_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-    return reactor->answered_fd >= 0 ? 0 : -errno;
+    reactor->woken_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    return reactor->woken_fd >= 0 ? 0 : -errno;
 }
 
 int coroutines_run(struct server *server, struct opening *opening) {
@@ -163,12 +163,12 @@ int coroutines_run(struct server *server, struct opening *opening) {
     self.reactor.connection_size = sizeof(struct client);
     self.reactor.turn = go_on;
     self.reactor.prepare = open_timer;
-    self.reactor.send_answers = end_waits;
+    self.reactor.woken = end_waits;
     service_waits_by(wait_until);
     const int error = epoll_run(&self.reactor);
     service_waits_by(NULL);
-    if (self.reactor.answered_fd >= 0)
-        close(self.reactor.answered_fd);
+    if (self.reactor.woken_fd >= 0)
+        close(self.reactor.woken_fd);
     coroutine_pool_close(&self.pool);
     return error;
 }

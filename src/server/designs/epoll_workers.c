@@ -72,8 +72,8 @@ static int run(struct server *server) {
         return error;
     self.reactor.reading = self.reactor.writing = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
     self.reactor.turn = serve;
-    self.reactor.answered_fd = self.jobs.answered_fd;
-    self.reactor.send_answers = send_answers;
+    self.reactor.woken_fd = self.jobs.answered_fd;
+    self.reactor.woken = send_answers;
     server->counts = &server->stats->loop;
     error = ready_say(server);
     if (error == 0)

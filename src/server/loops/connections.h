@@ -25,7 +25,7 @@ struct connection {
     bool is_leaving : 1;  /* everything is sent: only the client's end is awaited */
     bool must_close : 1;  /* close it as soon as nothing else refers to it */
     bool was_spared : 1; /* past its deadline, as more of its request had arrived; once a request */
-    bool awaits_worker : 1; /* no turn until a worker has answered */
+    bool awaits_worker : 1; /* no turn until a worker has answered, or served it */
     bool has_asked : 1;     /* a worker was given its first request */
 };
 

@@ -87,7 +87,7 @@ void loop_serve_queued(struct loop *loop,
  * that has begun, so that sending it byte by byte gains nothing. */
 static bool must_spare(const struct connection *connection) {
     const struct exchange *exchange = &connection->exchange;
-    return exchange_output(exchange).length == 0 &&
+    return !connection->awaits_worker && exchange_output(exchange).length == 0 &&
            !(connection->was_spared && exchange_is_partial(exchange)) &&
            idle_input_waits(connection->fd);
 }

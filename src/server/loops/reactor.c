@@ -148,8 +148,8 @@ HOT void reactor_serve(struct reactor *reactor, int fd, uint32_t events) {
             serve(reactor, connection);
     } else if (fd == reactor->loop.server->listener.drain_fd) {
         listener_ready(reactor);
-    } else if (fd == reactor->answered_fd) {
-        reactor->send_answers(reactor);
+    } else if (fd == reactor->woken_fd) {
+        reactor->woken(reactor);
     } /* else a stop */
 }
 
@@ -188,7 +188,7 @@ struct reactor reactor_of(struct server *server) {
                             .accepting = POLLIN,
                             .turn = turn_serve,
                             .connection_size = sizeof(struct connection),
-                            .answered_fd = -1};
+                            .woken_fd = -1};
 }
 
 /* Huge pages would make all of a large set resident. */
@@ -208,7 +208,7 @@ int reactor_open(struct reactor *reactor, watch_function *watch, int error) {
     if (error == 0 &&
         (add(reactor, listener_fd, reactor->accepting, NULL) != 0 ||
          add(reactor, stop_fd(), POLLIN, NULL) != 0 ||
-         (reactor->answered_fd >= 0 && add(reactor, reactor->answered_fd, POLLIN, NULL) != 0)))
+         (reactor->woken_fd >= 0 && add(reactor, reactor->woken_fd, POLLIN, NULL) != 0)))
         error = -errno;
     return loop_open(&reactor->loop, reactor->connection_size, error);
 }

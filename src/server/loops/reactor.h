@@ -38,8 +38,8 @@ struct reactor {
 
     /* A turn of a connection: turn_serve, or the design's own function. */
     enum next (*turn)(struct loop *loop, struct connection *connection);
-    int answered_fd; /* readable when requests that were waited for go on; -1: none are */
-    void (*send_answers)(struct reactor *reactor);
+    int woken_fd; /* readable when `woken` is to be called; -1: never */
+    void (*woken)(struct reactor *reactor);
 
     size_t connection_size; /* bytes of a connection's struct, which the design may extend */
 
@@ -78,7 +78,7 @@ void reactor_end_turn(struct reactor *reactor);
 /* Closes the connections that are left, and frees the set. */
 void reactor_close(struct reactor *reactor);
 
-/* For send_answers: the worker has answered, the connection gets its turn. */
+/* For woken: the worker has answered, the connection gets its turn. */
 void reactor_serve_later(struct reactor *reactor, struct connection *connection);
 
 /* The loop of epoll, in server/designs/epoll.c: the whole of a reactor's run. Returns 0 or -errno.

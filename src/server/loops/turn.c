@@ -58,22 +58,35 @@ HOT enum next turn_next(struct loop *loop, struct connection *connection, int se
     return connection->can_read ? NEXT_TURN : NEXT_READ;
 }
 
-HOT enum next turn_serve(struct loop *loop, struct connection *connection) {
+HOT struct turn_outcome turn_exchange(struct server *server, struct connection *connection,
+                                      int64_t now_ns) {
     struct exchange *exchange = &connection->exchange;
-    bool was_partial = exchange_is_partial(exchange);
-    bool was_held_back = exchange_output(exchange).length > 0;
-    if (turn_receive(connection) != 0)
+    struct turn_outcome outcome = {.was_partial = exchange_is_partial(exchange),
+                                   .was_held_back = exchange_output(exchange).length > 0};
+    outcome.received = turn_receive(connection);
+    if (outcome.received != 0)
+        return outcome;
+    outcome.answered = answer_requests(server, connection->fd, exchange, REQUEST_BATCH, now_ns);
+    outcome.sent = turn_send(connection);
+    return outcome;
+}
+
+HOT enum next turn_end(struct loop *loop, struct connection *connection,
+                       struct turn_outcome outcome) {
+    if (outcome.received != 0)
         return connection_lost(loop, connection);
-    unsigned answered =
-        answer_requests(loop->server, connection->fd, exchange, REQUEST_BATCH, loop->now_ns);
-    int sent = turn_send(connection);
-    if (idle_restarts(was_partial, answered))
+    if (idle_restarts(outcome.was_partial, outcome.answered))
         connections_touch(&loop->connections, connection, loop->now_ns);
     /* Other connections first. Sending held-back output made room for requests that have already
      * been read: no event would announce them. */
-    if (sent == 0 && (answered > 0 || was_held_back) && exchange_is_partial(exchange))
+    if (outcome.sent == 0 && (outcome.answered > 0 || outcome.was_held_back) &&
+        exchange_is_partial(&connection->exchange))
         return NEXT_TURN;
-    return turn_next(loop, connection, sent);
+    return turn_next(loop, connection, outcome.sent);
+}
+
+HOT enum next turn_serve(struct loop *loop, struct connection *connection) {
+    return turn_end(loop, connection, turn_exchange(loop->server, connection, loop->now_ns));
 }
 
 enum next turn_discard(struct connection *connection) {

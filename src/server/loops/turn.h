@@ -18,8 +18,19 @@ enum next {
  * idle_restarts says so. */
 enum next turn_serve(struct loop *loop, struct connection *connection);
 
-/* Its parts, for a design whose workers answer. Both return 0 or -errno; turn_send returns -EAGAIN
- * if output is left. */
+/* Its two halves, for a design whose threads share a loop: the exchange of bytes, which touches
+ * nothing that connections share but the exchange's pool; and what the loop makes of it. */
+struct turn_outcome {
+    bool was_partial, was_held_back; /* before: part of a request; output was left */
+    int received, sent;              /* what turn_receive and turn_send returned */
+    unsigned answered;
+};
+struct turn_outcome turn_exchange(struct server *server, struct connection *connection,
+                                  int64_t now_ns);
+enum next turn_end(struct loop *loop, struct connection *connection, struct turn_outcome outcome);
+
+/* Steps of it, for a design whose workers answer. Both return 0 or -errno; turn_send returns
+ * -EAGAIN if output is left. */
 int turn_receive(struct connection *connection);
 int turn_send(struct connection *connection);
 

@@ -1,0 +1,200 @@
+/* leader-followers: a pool of threads that take turns at waiting on one epoll set.
+ *
+ * One thread, the leader, waits for one event. Then it promotes the next thread to leader and
+ * serves the connection itself, which EPOLLONESHOT keeps from all others until it is watched again:
+ * no request changes threads, as it does in `epoll-workers`, and a slow one delays nobody while
+ * there are threads. Each request costs a promotion, which wakes a thread, a wait of its own, and a
+ * call to watch its connection again.
+ *
+ * The loop is that of `epoll`, of which all threads are members: `state` guards it, and is released
+ * only while a thread exchanges bytes with its client. */
+#include "base/hot.h"
+#include "server/design.h"
+#include "server/loops/reactor.h"
+#include "server/threads.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+struct set {
+    int fd;
+};
+
+struct team {
+    struct reactor reactor;
+    struct server *servers;  /* one per thread */
+    pthread_mutex_t leading; /* held by the leader; taken before state */
+    pthread_mutex_t state;   /* guards what follows, the reactor, and the server's counts */
+    bool is_waiting;         /* the leader, for what was to be done then: */
+    int64_t deadline_ns;     /* connections_deadline_ns */
+    int error;               /* 0, or -errno: the loop ends */
+};
+
+/* A thread of the team. */
+struct member {
+    struct server *server;      /* while it exchanges bytes; otherwise the loop's */
+    struct buffer_pool buffers; /* the same */
+    bool has_event;             /* it still leads, and is to promote the next */
+};
+
+static _Thread_local struct member self;
+
+static int watch(struct set *set, int fd, uint32_t before, uint32_t events) {
+    struct epoll_event event = {.events = events, .data.fd = fd};
+    const int change = before == 0 ? EPOLL_CTL_ADD : events == 0 ? EPOLL_CTL_DEL : EPOLL_CTL_MOD;
+    return epoll_ctl(set->fd, change, fd, &event);
+}
+
+static void lock_state(struct team *team) {
+    pthread_mutex_lock(&team->state);
+    team->reactor.loop.server->counts = self.server->counts;
+}
+
+/* ---- A connection ---- */
+
+static void promote_next(struct team *team) {
+    if (self.has_event)
+        pthread_mutex_unlock(&team->leading);
+    self.has_event = false;
+}
+
+/* What is left to do needs no room in the socket: the next event comes at once, after those of
+ * other connections. */
+static enum next through_epoll(enum next next) {
+    return next == NEXT_TURN ? NEXT_WRITE : next;
+}
+
+HOT static enum next serve(struct loop *loop, struct connection *connection) {
+    struct team *team = (struct team *)loop;
+    const int64_t now_ns = loop->now_ns;
+    connection->awaits_worker = true;
+    connection->exchange.pool = &self.buffers;
+    promote_next(team);
+    pthread_mutex_unlock(&team->state);
+    struct turn_outcome outcome = turn_exchange(self.server, connection, now_ns);
+    lock_state(team);
+    connection->exchange.pool = &loop->connections.buffers;
+    connection->awaits_worker = false;
+    return through_epoll(turn_end(loop, connection, outcome));
+}
+
+/* ---- The leader ---- */
+
+/* Whether the leader waits without knowing what is to be done now. */
+static bool must_wake_leader(const struct team *team) {
+    const struct loop *loop = &team->reactor.loop;
+    return team->is_waiting && (loop->queued != NULL ||
+                                connections_deadline_ns(&loop->connections) < team->deadline_ns ||
+                                (loop->is_draining && loop_is_over(loop)));
+}
+
+static void wake_leader(struct team *team) {
+    const uint64_t one = 1;
+    team->is_waiting = false;
+    (void)!write(team->reactor.woken_fd, &one, sizeof one); /* fails only if it is full: awake */
+}
+
+static void woken(struct reactor *reactor) {
+    uint64_t ignored;
+    (void)!read(reactor->woken_fd, &ignored, sizeof ignored);
+}
+
+/* Waits for one event, with the state released meanwhile. Returns what epoll_wait does. */
+static int wait_ready(struct team *team, struct epoll_event *event) {
+    const int wait_ms = reactor_wait_ms(&team->reactor);
+    team->is_waiting = true;
+    team->deadline_ns = connections_deadline_ns(&team->reactor.loop.connections);
+    pthread_mutex_unlock(&team->state);
+    const int ready = epoll_wait(team->reactor.set->fd, event, 1, wait_ms);
+    const int error = errno;
+    lock_state(team);
+    team->is_waiting = false;
+    errno = error;
+    return ready;
+}
+
+static void serve_ready(struct team *team, const struct epoll_event *event) {
+    struct connection *connection = team->reactor.connections[event->data.fd];
+    if (connection != NULL) /* no further event is reported */
+        connection->watched = EPOLLONESHOT;
+    reactor_serve(&team->reactor, event->data.fd, event->events);
+}
+
+/* Leads once, and serves what it was told of. Returns whether the loop goes on. */
+static bool lead(struct team *team) {
+    struct reactor *reactor = &team->reactor;
+    struct epoll_event event;
+    pthread_mutex_lock(&team->leading);
+    lock_state(team);
+    reactor_end_turn(reactor);
+    const bool goes_on = team->error == 0 && reactor_goes_on(reactor);
+    const int ready = goes_on ? wait_ready(team, &event) : 0;
+    if (goes_on)
+        team->error = reactor_waited(reactor, ready);
+    self.has_event = true;
+    if (ready > 0)
+        serve_ready(team, &event);
+    promote_next(team);
+    if (must_wake_leader(team))
+        wake_leader(team);
+    pthread_mutex_unlock(&team->state);
+    return goes_on;
+}
+
+/* ---- The team ---- */
+
+static void work(void *argument, unsigned worker) {
+    struct team *team = argument;
+    self = (struct member){.server = &team->servers[worker],
+                           .buffers.budget = team->servers[worker].budget};
+    while (lead(team))
+        ;
+    buffer_pool_close(&self.buffers);
+}
+
+static int open_set(struct reactor *reactor) {
+    int error = reactor_map(reactor, sizeof(struct set));
+    reactor->reading |= EPOLLONESHOT;
+    reactor->writing |= EPOLLONESHOT;
+    reactor->closing_unwatches = true;
+    if (error == 0 && ((reactor->set->fd = epoll_create1(EPOLL_CLOEXEC)) < 0 ||
+                       (reactor->woken_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) < 0))
+        error = -errno;
+    return reactor_open(reactor, watch, error);
+}
+
+static int run(struct server *server) {
+    struct team team = {.reactor = reactor_of(server),
+                        .servers = servers_for_workers(server),
+                        .leading = PTHREAD_MUTEX_INITIALIZER,
+                        .state = PTHREAD_MUTEX_INITIALIZER};
+    struct threads threads;
+    team.reactor.turn = serve;
+    team.reactor.woken = woken;
+    int error = team.servers == NULL ? -ENOMEM : open_set(&team.reactor);
+    if (error == 0)
+        error = threads_start(&threads, server->options->workers, work, &team);
+    if (error == 0) {
+        error = ready_say(server);
+        if (error != 0)
+            raise(SIGTERM);
+        threads_join(&threads);
+    }
+    if (team.reactor.woken_fd >= 0)
+        close(team.reactor.woken_fd);
+    if (team.reactor.set != NULL)
+        close(team.reactor.set->fd);
+    reactor_close(&team.reactor);
+    free(team.servers);
+    return error != 0 ? error : team.error;
+}
+
+const struct design design_leader_followers = {
+    .name = "leader-followers",
+    .summary = "a pool of threads that take turns at waiting on one epoll set",
+    .workers = POOL_WORKERS,
+    .run = run,
+};
