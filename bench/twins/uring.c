@@ -1,4 +1,4 @@
-/* The loop of the twins of uring and uring-reactors: multishot accept and receive into provided
+/* The loop of the twins of all designs on io_uring: multishot accept and receive into provided
  * buffers, on a ring like ours. Sending a reply creates no completion.
  *
  * A client's first receive is not multishot, so that a client with one request can be closed
@@ -112,16 +112,29 @@ static void take(struct loop *loop, const struct io_uring_cqe *cqe) {
         accept_all(loop);
 }
 
+enum rings react_rings = RINGS_PLAIN;
+
+enum { GATHERED = 8 };
+
+/* completed: by the last wait. */
+static int submit_and_wait(struct loop *loop, unsigned completed) {
+    if (react_rings != RINGS_TUNED || completed < 2)
+        return io_uring_submit_and_wait(&loop->uring.ring, 1);
+    return uring_gather(&loop->uring, completed < GATHERED ? completed + 1 : GATHERED, NULL);
+}
+
 int react(const struct twin *twin, int listener) {
+    unsigned count = 0;
     struct loop loop = {.twin = twin, .listener = listener};
     loop.asked = calloc(FD_SIZE, sizeof *loop.asked);
-    int error = loop.asked == NULL ? -ENOMEM : uring_open(&loop.uring);
+    int error = loop.asked == NULL ? -ENOMEM : uring_open(&loop.uring, react_rings);
     if (error != 0)
         return error;
     accept_all(&loop);
-    while ((error = io_uring_submit_and_wait(&loop.uring.ring, 1)) >= 0 || error == -EINTR) {
+    while ((error = submit_and_wait(&loop, count)) >= 0 || error == -EINTR) {
         struct io_uring_cqe *cqe;
-        unsigned head, count = 0;
+        unsigned head;
+        count = 0;
         io_uring_for_each_cqe(&loop.uring.ring, head, cqe) {
             take(&loop, cqe);
             count++;

@@ -31,7 +31,7 @@ struct sandbox_options server_options_sandbox(const struct server_command *comma
     const struct options *options = &command->options;
     return (struct sandbox_options){.is_on = command->has_sandbox,
                                     .user = command->user,
-                                    .uses_rings = options->design->uses_rings,
+                                    .uses_rings = options->design->rings != RINGS_NONE,
                                     .passes_clients = options->design->passes_clients,
                                     .uses_bpf = command->source != SOURCE_PROCFS,
                                     .has_secret = options->access.admission.token.length > 0};

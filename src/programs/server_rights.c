@@ -45,7 +45,7 @@ int server_check_sandbox(const struct server_command *command, const struct sand
 
 int server_design_failure(const struct options *options, int error) {
     bool is_full = options->design->workers != NO_POOL && (error == -EAGAIN || error == -ENOMEM);
-    bool is_locked_out = options->design->uses_rings && error == -ENOMEM;
+    bool is_locked_out = options->design->rings != RINGS_NONE && error == -ENOMEM;
     fprintf(stderr, "regatta-server: %s: %s%s\n", options->design->name, strerror(-error),
             is_locked_out ? "; each worker's ring needs memory; use fewer --workers, or see: "
                             "ulimit -l"

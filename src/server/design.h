@@ -12,6 +12,15 @@ enum {
     POOL_WORKERS = 16, /* the default of other pools */
 };
 
+/* How a design uses io_uring (server/uring/). */
+enum rings {
+    RINGS_NONE,
+    RINGS_PLAIN,
+    RINGS_POLLED, /* a thread of the kernel looks for submissions */
+    RINGS_TUNED,  /* waits for more than one completion under load; buffers are used piece by piece
+                   */
+};
+
 struct design {
     const char *name;    /* its slug: the name everywhere */
     const char *summary; /* one line */
@@ -29,8 +38,8 @@ struct design {
      * off. */
     bool scans_uncached;
 
-    /* It uses io_uring: the sandbox allows the use of existing rings. */
-    bool uses_rings;
+    /* Unless RINGS_NONE, the sandbox allows the use of existing rings. */
+    enum rings rings;
 
     /* Its processes pass connections to each other: the sandbox allows that. */
     bool passes_clients;

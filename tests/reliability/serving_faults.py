@@ -47,7 +47,7 @@ class ServerUnderFaults:
         at_first = read_state(server.process.pid)
         load(server, SHORT_S)
         problem = wait_for_state(server, lambda state: state.is_at_rest(at_first))
-        assert problem is None, problem
+        assert problem is None, f"{problem}, not {at_first}"
         self.before = read_state(server.process.pid)
 
     def attached(self, fault: Fault) -> contextlib.AbstractContextManager[Trace]:

@@ -13,7 +13,7 @@ static int run(struct server *server) {
 const struct design design_uring = {
     .name = "uring",
     .summary = "one io_uring: multishot accept and receive, provided buffers",
-    .uses_rings = true,
+    .rings = RINGS_PLAIN,
     .missing = uring_missing,
     .prepare = uring_prepare,
     .run = run,

@@ -108,7 +108,7 @@ static void advance(struct uring_loop *loop, struct uring_connection *connection
     if (out.length > 0)
         uring_send(loop, connection, out);
     if (out.length > 0 && has_more(connection))
-        loop->must_not_block = true;
+        loop->must_not_block |= is_sending_now(connection);
     else if (exchange_is_done(exchange))
         end(loop, connection);
     else if (out.length == 0 && connection->surplus != NULL) /* empty lines were skipped */
@@ -121,7 +121,9 @@ void uring_received(struct uring_loop *loop, struct uring_connection *connection
                     uint32_t flags) {
     struct exchange *exchange = &connection->base.exchange;
     bool was_partial = exchange_is_partial(exchange), has_memory = true;
+    bool was_late = connection->is_late;
     size_t ahead = surplus_length(connection->surplus);
+    connection->is_late = false;
     if (!(flags & IORING_CQE_F_MORE))
         connection->under_way &= (uint8_t)~RECEIVING;
     if (result == -EAGAIN && loop->reads_leftovers)
@@ -141,6 +143,8 @@ void uring_received(struct uring_loop *loop, struct uring_connection *connection
     } else if (!has_memory ||
                (result < 0 && result != -ENOBUFS && result != -ECANCELED && result != -EINTR)) {
         connection_lost(loop, connection);
+    } else if (was_late && result == -ECANCELED) {
+        uring_time_out(loop, connection);
     } else {
         connection->base.peer_closed |= result == 0;
         loop->must_not_block |= is_sending_now(connection);
@@ -197,6 +201,10 @@ void uring_time_out(struct uring_loop *loop, struct uring_connection *connection
     if (is_unread) { /* the client does not read; the kernel may have the output */
         answer_untaken(loop->base.server, connection->base.fd, &connection->base.exchange);
         finish(loop, connection);
+    } else if (loop->uring.kind == RINGS_POLLED && connection->under_way & RECEIVING) {
+        /* The kernel's thread may just be receiving. The end of that tells. */
+        connection->is_late = true;
+        uring_stop_receiving(loop, connection);
     } else {
         answer_timeout(loop->base.server, connection->base.fd, &connection->base.exchange);
         advance(loop, connection, false);

@@ -21,6 +21,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+enum { GATHERED = 8 };
+
 static void begin(struct uring_loop *loop, int fd) {
     struct connection *connection = loop_add_client(&loop->base, fd);
     if (connection != NULL)
@@ -69,7 +71,8 @@ static void complete_sends(struct uring_loop *loop) {
     }
     /* In rare cases not everything was submitted, or not all completions fit into the ring: the
      * rest comes with the next wait. The results noted above do not come again. */
-    loop->must_not_block = io_uring_sq_ready(ring) > 0 || io_uring_cq_has_overflow(ring);
+    loop->must_not_block = (io_uring_sq_ready(ring) > 0 && loop->uring.kind != RINGS_POLLED) ||
+                           io_uring_cq_has_overflow(ring);
     if (loop->must_not_block)
         return;
     struct uring_connection *next, *connection = loop->sending;
@@ -123,6 +126,13 @@ static void restart_idle_times(struct uring_loop *loop) {
         c->base.active_ns = loop->base.now_ns;
 }
 
+/* For how many completions a tuned ring waits after a turn with several: one more than came, as the
+ * load may have grown. With more than GATHERED, the saving of a call is small, but so may be the
+ * number of clients that are left to send something. */
+static unsigned gathered(const struct uring_loop *loop) {
+    return loop->completed < GATHERED ? loop->completed + 1 : GATHERED;
+}
+
 /* A timer in the ring ends the wait for an idle timeout, so most waits need no time limit. wait_ms:
  * -1: none. */
 static int wait(struct uring_loop *loop, int wait_ms) {
@@ -132,6 +142,8 @@ static int wait(struct uring_loop *loop, int wait_ms) {
     struct io_uring_cqe *completion;
     if (loop->must_not_block)
         return io_uring_submit_and_get_events(ring);
+    if (loop->uring.kind == RINGS_TUNED && loop->completed > 1)
+        return uring_gather(&loop->uring, gathered(loop), wait_ms < 0 ? NULL : &limit);
     if (wait_ms < 0)
         return io_uring_submit_and_wait(ring, 1);
     return io_uring_submit_and_wait_timeout(ring, &completion, 1, &limit, NULL);
@@ -150,6 +162,7 @@ static void turn(struct uring_loop *loop, int wait_ms) {
     else if (loop->error == 0) /* keep the error of a failed submission */
         loop->error = error == -EBADR ? error : loop_waited(base, error);
     unsigned ready = io_uring_cq_ready(ring); /* later completions are for the next turn */
+    loop->completed = ready;
     complete_sends(loop);
     for (; ready > 0 && io_uring_peek_cqe(ring, &completion) == 0; ready--) {
         char *data = io_uring_cqe_get_data(completion);
@@ -207,7 +220,8 @@ static int open_ring(struct uring_loop *loop) {
     const struct uring *prepared = server->prepared;
     if (prepared != NULL)
         loop->uring = prepared[server_worker(server)];
-    int error = prepared != NULL ? uring_enable(&loop->uring) : uring_open(&loop->uring);
+    int error = prepared != NULL ? uring_enable(&loop->uring)
+                                 : uring_open(&loop->uring, server->options->design->rings);
     if (error != 0)
         return error;
     uring_accept(loop);
@@ -236,7 +250,7 @@ int uring_prepare(struct server *server) {
     struct uring *rings = calloc(server->options->workers, sizeof *rings);
     int error = rings == NULL ? -ENOMEM : 0;
     for (unsigned worker = 0; error == 0 && worker < server->options->workers; worker++)
-        error = uring_create_disabled(&rings[worker]);
+        error = uring_create_disabled(&rings[worker], server->options->design->rings);
     server->prepared = rings;
     return error;
 }

@@ -3,8 +3,9 @@
 struct opening;
 struct server;
 
-/* Why io_uring cannot be used here, as a sentence; NULL: it can. */
+/* Why io_uring, or a tuned ring, cannot be used here, as a sentence; NULL: it can. */
 const char *uring_missing(void);
+const char *uring_tuned_missing(void);
 
 /* Creates a disabled ring for each worker in server->prepared. Returns 0 or -errno. */
 int uring_prepare(struct server *server);

@@ -7,6 +7,10 @@ const char *uring_missing(void) {
     return "this build has no liburing";
 }
 
+const char *uring_tuned_missing(void) {
+    return uring_missing();
+}
+
 int uring_prepare(struct server *server) {
     (void)server;
     return -ENOSYS;

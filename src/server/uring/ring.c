@@ -12,22 +12,31 @@
 enum {
     SUBMISSIONS = 256,  /* more in one turn cost another system call */
     COMPLETIONS = 2048, /* room for many clients that connect at once; the kernel keeps the rest */
-    MEMORY_TRIES = 10,  /* the kernel frees the locked memory of a closed ring some time later */
+    CAN_GATHER = 1 << 15, /* IORING_FEAT_MIN_TIMEOUT, of Linux 6.12 */
+    POLLING_MS = 10,      /* how long the kernel's thread looks for submissions before it sleeps */
+    MEMORY_TRIES = 10,    /* the kernel frees the locked memory of a closed ring some time later */
 };
 
 /* Only one thread submits, and it runs completion work when it waits for completions, not on
- * interrupts or in other system calls: that makes the ring cheap. flags: further setup flags. */
-static int open_ring(struct io_uring *ring, unsigned flags) {
+ * interrupts or in other system calls: that makes the ring cheap. Where the kernel's thread polls,
+ * it does that work. flags: further setup flags. */
+static int open_ring(struct io_uring *ring, enum rings kind, unsigned flags) {
     int error = -ENOMEM;
     for (int i = 0; i < MEMORY_TRIES && error == -ENOMEM; i++) {
         struct io_uring_params params = {
-            .flags = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN |
-                     IORING_SETUP_SUBMIT_ALL | IORING_SETUP_CQSIZE | flags,
+            .flags = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_SUBMIT_ALL | IORING_SETUP_CQSIZE |
+                     (kind == RINGS_POLLED ? IORING_SETUP_SQPOLL : IORING_SETUP_DEFER_TASKRUN) |
+                     flags,
             .cq_entries = COMPLETIONS,
+            .sq_thread_idle = POLLING_MS,
         };
         if (i > 0)
             back_off();
         error = io_uring_queue_init_params(SUBMISSIONS, ring, &params);
+    }
+    if (error == 0 && kind == RINGS_TUNED && !(ring->features & CAN_GATHER)) {
+        io_uring_queue_exit(ring);
+        error = -EINVAL;
     }
     return error;
 }
@@ -72,8 +81,9 @@ static int complete_ring(struct uring *uring) {
     return error;
 }
 
-int uring_open(struct uring *uring) {
-    int error = open_ring(&uring->ring, 0);
+int uring_open(struct uring *uring, enum rings kind) {
+    int error = open_ring(&uring->ring, kind, 0);
+    uring->kind = kind;
     return error == 0 ? complete_ring(uring) : error;
 }
 
@@ -97,8 +107,9 @@ static int restrict_ring(struct io_uring *ring) {
     return io_uring_register_restrictions(ring, rules, count);
 }
 
-int uring_create_disabled(struct uring *uring) {
-    int error = open_ring(&uring->ring, IORING_SETUP_R_DISABLED);
+int uring_create_disabled(struct uring *uring, enum rings kind) {
+    int error = open_ring(&uring->ring, kind, IORING_SETUP_R_DISABLED);
+    uring->kind = kind;
     if (error != 0)
         return error;
     error = restrict_ring(&uring->ring);
@@ -124,6 +135,29 @@ void uring_close(struct uring *uring) {
         munmap(uring->buffers, buffers_size());
 }
 
+/* As the kernel has it since Linux 6.12 (struct io_uring_getevents_arg); liburing's own function
+ * for this wait came with 2.8. */
+struct wait_argument {
+    uint64_t signals;
+    uint32_t signals_size;
+    uint32_t gather_us;
+    uint64_t limit;
+};
+
+int uring_gather(struct uring *uring, unsigned count, struct __kernel_timespec *limit) {
+    struct io_uring_sq *queue = &uring->ring.sq;
+    struct wait_argument argument = {.gather_us = GATHER_US, .limit = (uintptr_t)limit};
+    const bool is_registered = uring->ring.enter_ring_fd != uring->ring.ring_fd;
+    for (; queue->sqe_head != queue->sqe_tail; queue->sqe_head++)
+        queue->array[queue->sqe_head & *queue->kring_mask] = queue->sqe_head & *queue->kring_mask;
+    io_uring_smp_store_release(queue->ktail, queue->sqe_tail);
+    return io_uring_enter2((unsigned)uring->ring.enter_ring_fd,
+                           queue->sqe_tail - io_uring_smp_load_acquire(queue->khead), count,
+                           IORING_ENTER_GETEVENTS | IORING_ENTER_EXT_ARG |
+                               (is_registered ? IORING_ENTER_REGISTERED_RING : 0),
+                           (void *)&argument, sizeof argument);
+}
+
 /* The sysctl kernel.io_uring_disabled: 0 allowed, 1 only for one group, 2 disabled; -1: unknown. */
 static int read_disabled(void) {
     int disabled = -1;
@@ -137,10 +171,10 @@ static int read_disabled(void) {
 }
 
 /* With a whole ring: a smaller one may fit where that does not. */
-const char *uring_missing(void) {
+static const char *missing(enum rings kind) {
     static char reason[96];
     struct uring probe;
-    int error = uring_open(&probe);
+    int error = uring_open(&probe, kind);
     if (error == 0) {
         uring_close(&probe);
         return NULL;
@@ -156,8 +190,17 @@ const char *uring_missing(void) {
     else if (error == -ENOSYS)
         return "this kernel has no io_uring, or the seccomp filter of a container blocks it";
     else if (error == -EINVAL)
-        return "this kernel's io_uring is too old: Linux 6.1 is needed";
+        return kind == RINGS_TUNED ? "this kernel's io_uring is too old: Linux 6.12 is needed"
+                                   : "this kernel's io_uring is too old: Linux 6.1 is needed";
     else
         snprintf(reason, sizeof reason, "io_uring cannot be set up: %s", strerror(-error));
     return reason;
+}
+
+const char *uring_missing(void) {
+    return missing(RINGS_PLAIN);
+}
+
+const char *uring_tuned_missing(void) {
+    return missing(RINGS_TUNED);
 }

@@ -1,5 +1,6 @@
 #include "server/uring/submissions.h"
 
+#include "base/clock.h"
 #include "server/connection/close_connection.h"
 #include "server/stop.h"
 
@@ -11,6 +12,8 @@ static struct io_uring_sqe *next_submission(struct uring_loop *loop) {
     struct io_uring_sqe *entry = io_uring_get_sqe(&loop->uring.ring);
     if (entry == NULL) { /* the queue is full */
         int submitted = io_uring_submit(&loop->uring.ring);
+        if (loop->uring.kind == RINGS_POLLED)
+            submitted = io_uring_sqring_wait(&loop->uring.ring);
         entry = io_uring_get_sqe(&loop->uring.ring);
         if (entry == NULL) {
             loop->error = submitted < 0 ? submitted : -EBUSY;
@@ -42,6 +45,12 @@ void uring_discard(struct uring_loop *loop, struct uring_connection *connection)
 }
 
 void uring_send(struct uring_loop *loop, struct uring_connection *connection, struct span out) {
+    if (loop->uring.kind == RINGS_POLLED) {
+        /* The server's own work must not count as idle time of its client. */
+        connections_touch(&loop->base.connections, &connection->base, clock_monotonic_ns());
+        uring_send_slowly(loop, connection, out);
+        return;
+    }
     struct io_uring_sqe *entry = next_submission(loop);
     io_uring_prep_send(entry, connection->base.fd, out.bytes, out.length,
                        MSG_NOSIGNAL | MSG_DONTWAIT | MSG_WAITALL);

@@ -28,6 +28,7 @@ enum {
 struct uring_connection {
     struct connection base; /* peer_closed: after the surplus */
     uint8_t under_way;      /* operations in flight */
+    bool is_late;           /* idle for too long, unless what it receives shows otherwise */
     int sent;               /* the outcome of SEND: bytes or -errno */
     struct uring_connection *next_sending;
     struct surplus *surplus; /* what arrived before the exchange had space; or NULL */
@@ -43,6 +44,7 @@ struct uring_loop {
     bool is_timing;
     bool reads_leftovers;              /* than what has already arrived */
     struct __kernel_timespec deadline; /* of the timer: CLOCK_MONOTONIC */
+    unsigned completed;                /* operations, in the last turn */
     int error;                         /* 0, or -errno: the ring is broken, the loop ends */
     struct io_uring_sqe discarded;     /* ... and takes what it could not */
 };
@@ -71,7 +73,8 @@ void uring_discard(struct uring_loop *loop, struct uring_connection *connection)
 
 /* The send never waits (MSG_DONTWAIT), so it is finished when the submitting call returns. It
  * yields a completion only after an error or a short send (MSG_WAITALL), before that call returns.
- * That saves a wake-up, which with few clients is one system call per request. */
+ * That saves a wake-up, which with few clients is one system call per request. Where the kernel
+ * polls, no call submits: there it is uring_send_slowly. */
 void uring_send(struct uring_loop *loop, struct uring_connection *connection, struct span out);
 
 /* For a client whose socket buffer is full. Not MSG_WAITALL: each part that the client takes

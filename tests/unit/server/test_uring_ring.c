@@ -79,7 +79,7 @@ static void cancel(struct io_uring_sqe *entry) {
 static void make(void) {
     if (uring_missing() != NULL)
         skip();
-    assert_int_equal(uring_create_disabled(&uring), 0);
+    assert_int_equal(uring_create_disabled(&uring, RINGS_PLAIN), 0);
 }
 
 TEST(a_restricted_ring_allows_what_serving_needs) {
