@@ -41,8 +41,6 @@ static void work(void *argument, unsigned worker) {
         error = fd = lead(team, &is_new);
         if (fd < 0)
             continue;
-        if (is_new)
-            asked[fd] = (struct asked){{0}};
         error = 0;
         if (twin_turn(team->twin, &asked[fd], fd) != OVER)
             error = watch(team->epoll, is_new ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd,

@@ -4,7 +4,7 @@
 // It answers with constant bytes that look like a reply of ours: in our line dialect on plain net, or
 // in HTTP with net/http, which most Go services use. `pages` serves those of docs/runtimes.md.
 //
-// usage: go-server line|http|pages HOST:PORT
+// usage: go-server line|http|pages HOST:PORT [WAIT]. WAIT, such as 5ms: how long each line waits.
 package main
 
 import (
@@ -24,7 +24,7 @@ const body = "rank pid user_seconds system_seconds name\n" +
 	"# source procfs (the only one there is), 75 tasks, 0 lost, taken 2026-11-21T13:20:01.123Z\n"
 
 // converse answers each line of one client until the client is done.
-func converse(connection net.Conn) {
+func converse(connection net.Conn, wait time.Duration) {
 	defer connection.Close()
 	reader := bufio.NewReader(connection)
 	reply := []byte(body + "\n")
@@ -32,19 +32,22 @@ func converse(connection net.Conn) {
 		if _, err := reader.ReadSlice('\n'); err != nil {
 			return
 		}
+		if wait > 0 {
+			time.Sleep(wait)
+		}
 		if _, err := connection.Write(reply); err != nil {
 			return
 		}
 	}
 }
 
-func serveLines(listener net.Listener) error {
+func serveLines(listener net.Listener, wait time.Duration) error {
 	for {
 		connection, err := listener.Accept()
 		if err != nil {
 			return err
 		}
-		go converse(connection)
+		go converse(connection, wait)
 	}
 }
 
@@ -85,11 +88,19 @@ func servePages(listener net.Listener) error {
 
 func main() {
 	log.SetFlags(0)
-	if len(os.Args) != 3 {
-		log.Fatal("usage: go-server line|http|pages HOST:PORT")
+	if len(os.Args) != 3 && len(os.Args) != 4 {
+		log.Fatal("usage: go-server line|http|pages HOST:PORT [WAIT]")
 	}
+	var wait time.Duration
+	if len(os.Args) == 4 {
+		var err error
+		if wait, err = time.ParseDuration(os.Args[3]); err != nil {
+			log.Fatalf("go-server: WAIT must be like 5ms, not %q", os.Args[3])
+		}
+	}
+	lines := func(listener net.Listener) error { return serveLines(listener, wait) }
 	serve, known := map[string]func(net.Listener) error{
-		"line": serveLines, "http": serveHTTP, "pages": servePages,
+		"line": lines, "http": serveHTTP, "pages": servePages,
 	}[os.Args[1]]
 	if !known {
 		log.Fatalf("go-server: the first word is line, http or pages, not %q", os.Args[1])

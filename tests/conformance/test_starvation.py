@@ -54,8 +54,6 @@ def test_a_new_request_does_not_wait_for_all_pipelined_ones(
         pytest.skip("the kernel schedules its clients")
     if design.name == "epoll-workers":
         pytest.skip("its worker answers one request of each client in turn")
-    if design.name == "leader-followers":
-        pytest.skip("all clients, a new one too, have their turns in the order of their events")
     each_asks = 8 * AT_ONCE
     left, fewest = GREEDY * each_asks, GREEDY * each_asks
     server = start(*design.workers(1), *COMPUTES)

@@ -61,12 +61,6 @@ static void promote_next(struct team *team) {
     self.has_event = false;
 }
 
-/* What is left to do needs no room in the socket: the next event comes at once, after those of
- * other connections. */
-static enum next through_epoll(enum next next) {
-    return next == NEXT_TURN ? NEXT_WRITE : next;
-}
-
 HOT static enum next serve(struct loop *loop, struct connection *connection) {
     struct team *team = (struct team *)loop;
     const int64_t now_ns = loop->now_ns;
@@ -78,7 +72,7 @@ HOT static enum next serve(struct loop *loop, struct connection *connection) {
     lock_state(team);
     connection->exchange.pool = &loop->connections.buffers;
     connection->awaits_worker = false;
-    return through_epoll(turn_end(loop, connection, outcome));
+    return turn_end(loop, connection, outcome);
 }
 
 /* ---- The leader ---- */
@@ -129,7 +123,7 @@ static bool lead(struct team *team) {
     struct epoll_event event;
     pthread_mutex_lock(&team->leading);
     lock_state(team);
-    reactor_end_turn(reactor);
+    reactor_end_late(reactor);
     const bool goes_on = team->error == 0 && reactor_goes_on(reactor);
     const int ready = goes_on ? wait_ready(team, &event) : 0;
     if (goes_on)
@@ -137,6 +131,7 @@ static bool lead(struct team *team) {
     self.has_event = true;
     if (ready > 0)
         serve_ready(team, &event);
+    reactor_serve_queued(reactor);
     promote_next(team);
     if (must_wake_leader(team))
         wake_leader(team);

@@ -173,10 +173,18 @@ static void time_out(struct reactor *reactor, struct connection *connection) {
     }
 }
 
-HOT void reactor_end_turn(struct reactor *reactor) {
+HOT void reactor_serve_queued(struct reactor *reactor) {
     loop_serve_queued(&reactor->loop, serve_queued);
+}
+
+HOT void reactor_end_late(struct reactor *reactor) {
     for (struct connection *late; (late = loop_next_late(&reactor->loop)) != NULL;)
         time_out(reactor, late);
+}
+
+HOT void reactor_end_turn(struct reactor *reactor) {
+    reactor_serve_queued(reactor);
+    reactor_end_late(reactor);
 }
 
 /* ---- The loop ---- */

@@ -72,8 +72,11 @@ int reactor_waited(struct reactor *reactor, int ready);
 /* A descriptor is ready. */
 void reactor_serve(struct reactor *reactor, int fd, uint32_t events);
 
-/* Serves the connections that need no event, and closes those that are idle for too long. */
+/* Serves the connections that need no event, and closes those that are idle for too long. Both, or
+ * each in a turn of its own. */
 void reactor_end_turn(struct reactor *reactor);
+void reactor_serve_queued(struct reactor *reactor);
+void reactor_end_late(struct reactor *reactor);
 
 /* Closes the connections that are left, and frees the set. */
 void reactor_close(struct reactor *reactor);
