@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, ValidationInfo, model_validator
 from regatta.errors import StudyError
 from regatta.record.cell import MATCHED, PROCESS, WINDOW, Cell, MatchedCell
 from regatta.record.study import keys, limits
-from regatta.record.study.contender import Contender, HttpPath, RequestLine, mistakes_in_asked
+from regatta.record.study.contender import Contender, HttpPath, RequestLine, Until, mistakes_in_asked
 from regatta.record.study.keys import Many, number, seconds, whole
 
 LOAD_KEYS = {
@@ -49,6 +49,7 @@ class CellGroup(keys.TomlTable):
     dialect: Many[keys.Dialect] = ("line",)
     path: HttpPath | None = None
     request: RequestLine | None = None
+    until: Until | None = None
     requests: Annotated[int, whole(1, limits.MAX_REQUESTS)] = 200
     rounds: Annotated[int, whole(1, 1_000_000)] | None = None
     duration_s: Annotated[float, seconds(3_600)] = 1.0
@@ -203,8 +204,9 @@ class CellGroup(keys.TomlTable):
         if contender is not None and contender.sent is not None:
             return {"requests": contender.sent.identity()}
         asked = {key: getattr(contender, key, None) for key in ("path", "request", "until")}
-        for key in ("path", "request"):
-            asked[key] = asked[key] or getattr(self, key)
+        if asked["request"] is None:
+            asked["request"], asked["until"] = self.request, self.until
+        asked["path"] = asked["path"] or self.path
         return asked
 
     def cell(self, **chosen: Any) -> Cell:

@@ -67,11 +67,15 @@ def read_body(value: Any, info: ValidationInfo) -> RequestFile:
     return read_sent(value, info, "", lambda file, name: read_upload(file, name, path))
 
 
-def mistakes_in_asked(form: keys.TomlTable, dialects: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """`path` is only for HTTP, `request` only for the line dialect."""
+def mistakes_in_asked(form: Any, dialects: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """`path` is only for HTTP, `request` only for the line dialect, `until` for what it asks."""
     for key, spoken in (("path", "http"), ("request", "line")):
         if form.has(key) and set(dialects) != {spoken}:
             yield key, f"is only for the dialect {spoken}; remove one of them"
+    if form.until is not None and form.request is None:
+        yield "until", 'needs `request` and dialect = "line"; add them'
+    if form.until is not None and not limits.RAW_PATTERN.fullmatch(form.request or ""):
+        yield "request", f"is {form.request!r}; with `until` it must be {RAW_NEEDED}"
 
 
 def read_command(value: Any, info: ValidationInfo) -> tuple[str, ...]:
@@ -242,10 +246,6 @@ class Contender(keys.TomlTable):
             yield "speaks", "needs `body`, a file with the encoded message; add it"
         if self.streams > 1 and self.speaks not in (*limits.HTTP2, *limits.GRPC):
             yield "streams", f"needs HTTP/2; add speaks = {' or '.join(limits.HTTP2)}"
-        if self.until is not None and self.request is None:
-            yield "until", 'needs `request` and dialect = "line"; add them'
-        if self.until is not None and not limits.RAW_PATTERN.fullmatch(self.request or ""):
-            yield "request", f"is {self.request!r}; with `until` it must be {RAW_NEEDED}"
 
     def mistakes_in_address(self) -> Iterator[tuple[str, str]]:
         if self.address is None and self.account is not None:
