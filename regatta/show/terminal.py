@@ -23,7 +23,7 @@ PROMPT_LINES = 3
 MOST_VERDICTS, MOST_NOTES = 4, 3
 LONG_NAME = 48
 """A column of names as long as this wraps."""
-MOST_ROWS = 22
+MOST_ROWS = 25
 """Of an overview: the number of designs."""
 FEWEST, WIDEST_NAME = 8, 24
 GAPS = (3, 2, 1)

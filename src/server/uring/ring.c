@@ -19,7 +19,8 @@ enum {
 
 /* Only one thread submits, and it runs completion work when it waits for completions, not on
  * interrupts or in other system calls: that makes the ring cheap. Where the kernel's thread polls,
- * it does that work. flags: further setup flags. */
+ * it does that work, with the rights that the server has now: operations of a restricted ring need
+ * none. flags: further setup flags. */
 static int open_ring(struct io_uring *ring, enum rings kind, unsigned flags) {
     int error = -ENOMEM;
     for (int i = 0; i < MEMORY_TRIES && error == -ENOMEM; i++) {

@@ -1,6 +1,7 @@
 /* A ring that was made before the sandbox: what it can do in it. */
 #include "unit.h"
 
+#include "base/clock.h"
 #include "server/uring/loop.h"
 #include "server/uring/ring.h"
 
@@ -130,6 +131,25 @@ static void *begin(void *result) {
     if (*(int *)result == 0)
         *(int *)result = result_of(reply, 0);
     return NULL;
+}
+
+TEST(a_tuned_ring_waits_for_several_completions_but_not_for_long) {
+    if (uring_tuned_missing() != NULL)
+        skip();
+    struct __kernel_timespec millisecond = {.tv_nsec = NS_PER_MS};
+    assert_int_equal(uring_open(&uring, RINGS_TUNED), 0);
+    int64_t begun_ns = clock_monotonic_ns();
+    nothing(free_entry());
+    assert_int_equal(uring_gather(&uring, 2, NULL), 1); /* submitted */
+    assert_int_equal(io_uring_cq_ready(&uring.ring), 1);
+    assert_true(clock_monotonic_ns() - begun_ns >= GATHER_US * NS_PER_US);
+    nothing(free_entry());
+    nothing(free_entry());
+    assert_int_equal(uring_gather(&uring, 3, NULL), 2);
+    assert_int_equal(io_uring_cq_ready(&uring.ring), 3);
+    io_uring_cq_advance(&uring.ring, 3);
+    assert_int_equal(uring_gather(&uring, 2, &millisecond), -ETIME);
+    uring_close(&uring);
 }
 
 TEST(another_thread_may_enable_the_ring) {
