@@ -1,7 +1,8 @@
 """One colour and one shape a design, in every table, chart and page.
 
 A family has a hue (processes red to brown, threads green, event loops blue, coroutines ochre,
-io_uring violet). Only `epoll` is light purple, because it is mostly shown beside `select`. Each
+io_uring violet). Only `epoll` is light purple and `uring-tuned` magenta, because they are mostly shown
+beside `select` and `uring`. Each
 colour was chosen as far as possible from those that there were, also under colour-vision
 deficiencies, with a contrast of at least 3 to 1 on both the light and the dark page. So many cannot
 be distinguished by colour alone: within a family each design has its own shape and line dash.
@@ -56,11 +57,14 @@ DESIGN_STYLES: dict[str, Style] = {
     "epoll-edge": Style("#4a7af0", "triangle-down"),
     "epoll-busy": Style("#137c86", "triangle-left"),
     "epoll-workers": Style("#6178ad", "cross"),
+    "leader-followers": Style("#318352", "cross"),
     "coroutines": Style("#958450", "circle"),
     "reactors": Style("#1198ec", "circle"),
     "reactors-steered": Style("#6a92af", "triangle-right"),
     "coroutine-reactors": Style("#5e6f2a", "square"),
     "uring": Style("#896ad1", "circle"),
+    "uring-sqpoll": Style("#7f29f8", "square"),
+    "uring-tuned": Style("#cc4391", "triangle-up"),
     "uring-reactors": Style("#9245ba", "triangle-right"),
 }
 OTHER_STYLES = (
