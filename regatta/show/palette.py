@@ -1,11 +1,11 @@
 """One colour and one shape a design, in every table, chart and page.
 
 A family has a hue (processes red to brown, threads green, event loops blue, coroutines ochre,
-io_uring violet). Only `epoll` is light purple and `uring-tuned` magenta, because they are mostly shown
-beside `select` and `uring`. Each
-colour was chosen as far as possible from those that there were, also under colour-vision
-deficiencies, with a contrast of at least 3 to 1 on both the light and the dark page. So many cannot
-be distinguished by colour alone: within a family each design has its own shape and line dash.
+io_uring violet). Only `epoll` is light purple and `uring-tuned` magenta, because they are mostly
+shown beside `select` and `uring`. Each colour was chosen as far as possible from those that there
+were, also under colour-vision deficiencies, with a contrast of at least 3 to 1 on both the light
+and the dark page. So many cannot be distinguished by colour alone: within a family each design has
+its own shape and line dash.
 """
 
 from dataclasses import dataclass

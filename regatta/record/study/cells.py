@@ -10,7 +10,13 @@ from pydantic import BeforeValidator, ValidationInfo, model_validator
 from regatta.errors import StudyError
 from regatta.record.cell import MATCHED, PROCESS, WINDOW, Cell, MatchedCell
 from regatta.record.study import keys, limits
-from regatta.record.study.contender import Contender, HttpPath, RequestLine, Until, mistakes_in_asked
+from regatta.record.study.contender import (
+    Contender,
+    HttpPath,
+    RequestLine,
+    Until,
+    mistakes_in_asked,
+)
 from regatta.record.study.keys import Many, number, seconds, whole
 
 LOAD_KEYS = {

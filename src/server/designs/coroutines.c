@@ -3,9 +3,10 @@
  * Each connection is served by a function that reads like that of `thread-per-client`: receive,
  * answer, send, until it is over. Where a thread would block, the coroutine gives way to the loop,
  * which lets it go on when the socket is ready, or when the time is over that a work waits: even
- * deep in a request, others are served. A switch costs no system call. A connection costs a stack,
- * of which those pages stay in memory that its requests touched, two at least; with a page to guard
- * it, that is two of the 65,530 mappings that Linux allows a process by default. */
+ * deep in a request, others are served. A switch costs 5 ns and no system call; glibc's
+ * swapcontext, which makes one, 220 ns on the same machine. A connection costs a stack, of which
+ * those pages stay in memory that its requests touched, two at least; with a page to guard it, that
+ * is two of the 65,530 mappings that Linux allows a process by default. */
 #include "base/clock.h"
 #include "server/connection/answer.h"
 #include "server/connection/idle_timeout.h"
