@@ -17,8 +17,7 @@ enum rings {
     RINGS_NONE,
     RINGS_PLAIN,
     RINGS_POLLED, /* a thread of the kernel looks for submissions */
-    RINGS_TUNED,  /* waits for more than one completion under load; buffers are used piece by piece
-                   */
+    RINGS_TUNED,  /* waits for several completions under load */
 };
 
 struct design {

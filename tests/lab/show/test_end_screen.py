@@ -22,7 +22,7 @@ from regatta.show.build import view_of
 from regatta.show.markdown import to_markdown
 from regatta.show.notes import NOTES, notes
 from regatta.show.numbers import TOO_FEW_TO_SAY, around, ratio_around
-from regatta.show.terminal import LINES, PROMPT_LINES, print_screen
+from regatta.show.terminal import LINES, MOST_ROWS, PROMPT_LINES, print_screen
 from regatta.show.verdicts import headline, verdict_sentence
 from regatta.verbs.session import RaceSession, show_results
 from tests.lab import reports
@@ -202,7 +202,7 @@ def test_many_groups_and_designs_are_cut_with_a_count(tmp_path: Path) -> None:
     assert "2 more tables in the report" in text
     assert "2 more groups of cells in the report" in text
     assert len(text.splitlines()) <= 2 * LINES
-    names = [f"contender-{number}" for number in range(25)]
+    names = [f"contender-{number}" for number in range(MOST_ROWS + 3)]
     text = printed(analysis_of(tmp_path, contenders=names, connections=[1], blocks=3))
     assert "and 3 more in the report" in text
 
