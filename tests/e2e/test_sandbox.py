@@ -71,8 +71,8 @@ def test_every_process_and_thread_serves_without_rights(
             connection.sendall(b"top 1\n")
             connection.recv(65536)
             for task in tasks(server.process.pid):
-                # A child that served an earlier client may just end. The kernel's thread that polls a
-                # ring runs no program: it can do what the ring may, and that is restricted.
+                # A child that served an earlier client may just end. The kernel's thread that polls
+                # a ring runs no program: it can do what the ring may, and that is restricted.
                 with contextlib.suppress(FileNotFoundError, ProcessLookupError):
                     if not Path(f"/proc/{task}/comm").read_text().startswith("iou-sqp-"):
                         assert_sandboxed(task, layers)
