@@ -114,13 +114,11 @@ static void take(struct loop *loop, const struct io_uring_cqe *cqe) {
 
 enum rings react_rings = RINGS_PLAIN;
 
-enum { GATHERED = 8 };
-
 /* completed: by the last wait. */
 static int submit_and_wait(struct loop *loop, unsigned completed) {
     if (react_rings != RINGS_TUNED || completed < 2)
         return io_uring_submit_and_wait(&loop->uring.ring, 1);
-    return uring_gather(&loop->uring, completed < GATHERED ? completed + 1 : GATHERED, NULL);
+    return uring_gather(&loop->uring, completed, NULL);
 }
 
 int react(const struct twin *twin, int listener) {

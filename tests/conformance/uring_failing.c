@@ -25,8 +25,8 @@ static void fail_completions(struct io_uring *ring);
     (fail_submissions(ring), io_uring_submit_and_wait(ring, count))
 #define io_uring_submit_and_wait_timeout(ring, completion, count, limit, mask)                     \
     (fail_submissions(ring), io_uring_submit_and_wait_timeout(ring, completion, count, limit, mask))
-#define uring_gather(uring, count, limit)                                                          \
-    (fail_submissions(&(uring)->ring), uring_gather(uring, count, limit))
+#define uring_gather(uring, completed, limit)                                                      \
+    (fail_submissions(&(uring)->ring), uring_gather(uring, completed, limit))
 #define io_uring_cq_ready(ring) (fail_completions(ring), io_uring_cq_ready(ring))
 #include "server/uring/loop.c"
 #include "server/uring/submissions.c"

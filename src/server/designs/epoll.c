@@ -14,10 +14,14 @@ struct set {
     struct epoll_event ready[EVENT_BATCH];
 };
 
-static int watch(struct set *set, int fd, uint32_t before, uint32_t events) {
+int epoll_watch(int epoll_fd, int fd, uint32_t before, uint32_t events) {
     struct epoll_event event = {.events = events, .data.fd = fd};
     const int change = before == 0 ? EPOLL_CTL_ADD : events == 0 ? EPOLL_CTL_DEL : EPOLL_CTL_MOD;
-    return epoll_ctl(set->fd, change, fd, &event);
+    return epoll_ctl(epoll_fd, change, fd, &event);
+}
+
+static int watch(struct set *set, int fd, uint32_t before, uint32_t events) {
+    return epoll_watch(set->fd, fd, before, events);
 }
 
 static int wait_ready(struct set *set, int wait_ms) {

@@ -43,9 +43,7 @@ struct member {
 static _Thread_local struct member self;
 
 static int watch(struct set *set, int fd, uint32_t before, uint32_t events) {
-    struct epoll_event event = {.events = events, .data.fd = fd};
-    const int change = before == 0 ? EPOLL_CTL_ADD : events == 0 ? EPOLL_CTL_DEL : EPOLL_CTL_MOD;
-    return epoll_ctl(set->fd, change, fd, &event);
+    return epoll_watch(set->fd, fd, before, events);
 }
 
 static void lock_state(struct team *team) {

@@ -87,3 +87,6 @@ void reactor_serve_later(struct reactor *reactor, struct connection *connection)
 /* The loop of epoll, in server/designs/epoll.c: the whole of a reactor's run. Returns 0 or -errno.
  */
 int epoll_run(struct reactor *reactor);
+
+/* Its watch_function, for another loop on epoll. */
+int epoll_watch(int epoll_fd, int fd, uint32_t before, uint32_t events);

@@ -21,8 +21,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { GATHERED = 8 };
-
 static void begin(struct uring_loop *loop, int fd) {
     struct connection *connection = loop_add_client(&loop->base, fd);
     if (connection != NULL)
@@ -126,13 +124,6 @@ static void restart_idle_times(struct uring_loop *loop) {
         c->base.active_ns = loop->base.now_ns;
 }
 
-/* For how many completions a tuned ring waits after a turn with several: one more than came, as the
- * load may have grown. With more than GATHERED, the saving of a call is small, but so may be the
- * number of clients that are left to send something. */
-static unsigned gathered(const struct uring_loop *loop) {
-    return loop->completed < GATHERED ? loop->completed + 1 : GATHERED;
-}
-
 /* A timer in the ring ends the wait for an idle timeout, so most waits need no time limit. wait_ms:
  * -1: none. */
 static int wait(struct uring_loop *loop, int wait_ms) {
@@ -143,7 +134,7 @@ static int wait(struct uring_loop *loop, int wait_ms) {
     if (loop->must_not_block)
         return io_uring_submit_and_get_events(ring);
     if (loop->uring.kind == RINGS_TUNED && loop->completed > 1)
-        return uring_gather(&loop->uring, gathered(loop), wait_ms < 0 ? NULL : &limit);
+        return uring_gather(&loop->uring, loop->completed, wait_ms < 0 ? NULL : &limit);
     if (wait_ms < 0)
         return io_uring_submit_and_wait(ring, 1);
     return io_uring_submit_and_wait_timeout(ring, &completion, 1, &limit, NULL);

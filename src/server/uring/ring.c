@@ -145,7 +145,8 @@ struct wait_argument {
     uint64_t limit;
 };
 
-int uring_gather(struct uring *uring, unsigned count, struct __kernel_timespec *limit) {
+int uring_gather(struct uring *uring, unsigned completed, struct __kernel_timespec *limit) {
+    const unsigned count = completed < GATHERED ? completed + 1 : GATHERED;
     struct io_uring_sq *queue = &uring->ring.sq;
     struct wait_argument argument = {.gather_us = GATHER_US, .limit = (uintptr_t)limit};
     const bool is_registered = uring->ring.enter_ring_fd != uring->ring.ring_fd;

@@ -14,6 +14,9 @@ enum {
     BUFFER_COUNT = 256, /* for data that arrives between two turns; if none is left: -ENOBUFS */
     BUFFER_BYTES = 1024,
     BUFFER_GROUP = 0,
+    /* With more, the saving of a call is small, but so may be the number of clients that are left
+     * to send something. */
+    GATHERED = 8,
     GATHER_US = 100, /* how much later the first of several completions may be handled */
 };
 
@@ -37,9 +40,10 @@ int uring_enable(struct uring *uring);
 /* Cancels all operations; the kernel touches no buffer afterwards. */
 void uring_close(struct uring *uring);
 
-/* Submits everything, and waits for `count` completions, but after GATHER_US for one. limit: of the
- * whole wait; NULL: none. Returns what io_uring_submit_and_wait_timeout does. */
-int uring_gather(struct uring *uring, unsigned count, struct __kernel_timespec *limit);
+/* Submits everything, and waits for one completion more than came last, as the load may have grown,
+ * but after GATHER_US for one. limit: of the whole wait; NULL: none. Returns what
+ * io_uring_submit_and_wait_timeout does. */
+int uring_gather(struct uring *uring, unsigned completed, struct __kernel_timespec *limit);
 
 /* The buffer of a completion with IORING_CQE_F_BUFFER. */
 static inline const char *uring_buffer(const struct uring *uring, uint32_t flags) {
