@@ -1,8 +1,10 @@
 """regatta-client over TLS and HTTP/2: against nginx, and against servers of single frames that
 break the rules."""
 
+import itertools
 import json
 import os
+import socket
 import struct
 import subprocess
 import zlib
@@ -17,6 +19,7 @@ from tests.commands import run, run_well
 from tests.e2e.scripted_servers import Handler, serving
 from tests.servers import needs, program
 from tests.sockets import free_port, wait_until_accepting
+from tests.waiting import wait_until
 
 BODY = b"hello " * 700
 NGINX = """
@@ -48,11 +51,20 @@ class Nginx:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.ports = {name: free_port() for name in (*OVER, "http")}
+        self.markers = itertools.count()
 
     def asked(self) -> list[list[str]]:
         """Of each request: protocol, connection, whether its session was resumed, status, bytes of
-        the body, path."""
-        return [line.split() for line in (self.folder / "access").read_text().splitlines()]
+        the body, path.
+
+        nginx logs a request only after its answer is sent, but in order: once a request of ours is
+        logged, all before it are."""
+        log, marker = self.folder / "access", f"/marker-{next(self.markers)}"
+        with socket.create_connection(("127.0.0.1", self.ports["http"])) as connection:
+            connection.sendall(f"GET {marker} HTTP/1.0\r\n\r\n".encode())
+            wait_until(lambda: f" {marker}\n" in log.read_text(), f"nginx has logged {marker}")
+        lines = [line.split() for line in log.read_text().splitlines()]
+        return [line for line in lines if not line[5].startswith("/marker-")]
 
     def client(self, over: str, *options: str, trusts: bool = True, port: str = "") -> Any:
         """The client's summary of requests over this protocol, all answered."""
