@@ -25,6 +25,7 @@ static struct io_uring_sqe *next_entry(struct loop *loop) {
     if (entry != NULL)
         return entry;
     io_uring_submit(&loop->uring.ring);
+    io_uring_sqring_wait(&loop->uring.ring); /* for the kernel's thread, if it submits */
     entry = io_uring_get_sqe(&loop->uring.ring);
     if (entry == NULL)
         abort();
@@ -129,7 +130,7 @@ int react(const struct twin *twin, int listener) {
     if (error != 0)
         return error;
     accept_all(&loop);
-    while ((error = submit_and_wait(&loop, count)) >= 0 || error == -EINTR) {
+    while ((error = submit_and_wait(&loop, count)) >= 0 || error == -EINTR || error == -ETIME) {
         struct io_uring_cqe *cqe;
         unsigned head;
         count = 0;

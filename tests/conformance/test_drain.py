@@ -79,6 +79,25 @@ def test_a_request_that_was_accepted_is_answered(start: Start, dialect: Dialect)
     assert server.stop()["requests"] == 20
 
 
+def test_all_workers_serve_the_backlog(tmp_path: Path) -> None:
+    """One of them alone would not within the drain limit."""
+
+    def check(design: ListedDesign, folder: Path) -> None:
+        if design.serves != "workers" and design.name not in ("epoll-workers", "leader-followers"):
+            return
+        options = ("--design", design.name, *design.workers(4), "--work", "wait=400ms")
+        with running(folder, *options) as server, server.connect_many(20) as clients:
+            for client in clients:
+                client.sendall(b"top 1\n")
+                client.shutdown(socket.SHUT_WR)
+                wait_until_arrived(client)
+            server.process.send_signal(signal.SIGTERM)
+            for client in clients:
+                assert read_all(client).startswith(b"rank")
+
+    all_at_once(check, tmp_path)
+
+
 def test_all_pipelined_requests_are_answered(start: Start, dialect: Dialect) -> None:
     """However often the signal is sent. The work takes a time that does not depend on the number of
     processes here, because a drain has a time limit."""

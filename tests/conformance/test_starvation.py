@@ -1,18 +1,49 @@
-"""Fairness: greedy clients do not delay the replies of others for long."""
+"""Fairness: greedy clients do not delay the replies of others for long, and no client keeps the
+server busy while its request waits."""
 
 import contextlib
 import socket
+from pathlib import Path
 
+import psutil
 import pytest
 
+from tests.every_design import all_at_once
 from tests.processes import stopped
 from tests.servers import (
     ListedDesign,
     Start,
     ask_over,
+    read_all,
     read_reply,
+    running,
 )
 from tests.sockets import wait_until_arrived
+
+WAITS_S, BUSY_S = 0.5, 0.1
+
+
+def cpu_s(pid: int) -> float:
+    """Of a process and its descendants, with those that have ended."""
+    server = psutil.Process(pid)
+    return sum(sum(each.cpu_times()[:4]) for each in (server, *server.children(recursive=True)))
+
+
+def test_a_request_that_waits_takes_no_cpu(tmp_path: Path) -> None:
+    """Although its client has ended its side, an event that lasts as long as the wait."""
+
+    def check(design: ListedDesign, folder: Path) -> None:
+        options = ("--design", design.name, "--work", f"wait={WAITS_S * 1000:.0f}ms")
+        with running(folder, *options) as server, server.connect() as client:
+            ask_over(client)
+            before_s = cpu_s(server.process.pid)
+            client.sendall(b"top 1\n")
+            client.shutdown(socket.SHUT_WR)
+            assert read_all(client).startswith(b"rank")
+            assert cpu_s(server.process.pid) - before_s < BUSY_S
+
+    all_at_once(check, tmp_path)
+
 
 AT_ONCE = 16
 """Short requests of one client that are answered per iteration of the event loop."""

@@ -16,6 +16,7 @@
 #include "server/loops/reactor.h"
 
 #include <errno.h>
+#include <sys/epoll.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -46,10 +47,14 @@ enum { LATE = 1 }; /* the client reads too slowly */
 
 /* Sends all of it. Returns 0, LATE or -errno. */
 static int send_all(struct coroutine *self, struct client *client) {
+    struct loop *loop = &client->loop->reactor.loop;
     struct connection *connection = &client->connection;
+    size_t left, before = 0; /* bytes */
     int error;
-    while ((error = turn_send(connection)) == -EAGAIN) {
-        const struct loop *loop = &client->loop->reactor.loop;
+    for (; (error = turn_send(connection)) == -EAGAIN; before = left) {
+        left = exchange_output(&connection->exchange).length;
+        if (left < before)
+            connections_touch(&loop->connections, connection, loop->now_ns);
         if (idle_reply_is_late(&connection->exchange, loop->server->options, loop->now_ns,
                                &connection->unsent_since_ns))
             return LATE;
@@ -162,6 +167,7 @@ int coroutines_run(struct server *server, struct opening *opening) {
     self.reactor.loop.opening = opening;
     self.reactor.loop.connections = (struct connections){.owner = &self, .forget = forget};
     self.reactor.connection_size = sizeof(struct client);
+    self.reactor.reading = self.reactor.writing = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
     self.reactor.turn = go_on;
     self.reactor.prepare = open_timer;
     self.reactor.woken = end_waits;

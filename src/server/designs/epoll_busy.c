@@ -15,7 +15,7 @@
 
 enum {
     BUSY_US = 50,    /* what the kernel's documentation recommends for net.core.busy_read */
-    BUSY_BUDGET = 8, /* packets a poll, the kernel's default; more needs CAP_NET_ADMIN */
+    BUSY_BUDGET = 8, /* packets a poll, the kernel's default; above 64 needs CAP_NET_ADMIN */
 };
 
 /* Returns 0 or -errno. */

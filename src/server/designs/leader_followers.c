@@ -8,6 +8,7 @@
  *
  * The loop is that of `epoll`, of which all threads are members: `state` guards it, and is released
  * only while a thread exchanges bytes with its client. */
+#include "base/clock.h"
 #include "base/hot.h"
 #include "server/design.h"
 #include "server/loops/reactor.h"
@@ -51,6 +52,24 @@ static void lock_state(struct team *team) {
     team->reactor.loop.server->counts = self.server->counts;
 }
 
+/* Whether the leader waits without knowing what is to be done now. */
+static bool must_wake_leader(const struct team *team) {
+    const struct loop *loop = &team->reactor.loop;
+    return team->is_waiting && (loop->queued != NULL ||
+                                connections_deadline_ns(&loop->connections) < team->deadline_ns ||
+                                (loop->is_draining && loop_is_over(loop)));
+}
+
+static void release_state(struct team *team) {
+    const uint64_t one = 1;
+    if (must_wake_leader(team)) {
+        team->is_waiting = false;
+        (void)!write(team->reactor.woken_fd, &one,
+                     sizeof one); /* fails only if it is full: awake */
+    }
+    pthread_mutex_unlock(&team->state);
+}
+
 /* ---- A connection ---- */
 
 static void promote_next(struct team *team) {
@@ -65,29 +84,16 @@ HOT static enum next serve(struct loop *loop, struct connection *connection) {
     connection->awaits_worker = true;
     connection->exchange.pool = &self.buffers;
     promote_next(team);
-    pthread_mutex_unlock(&team->state);
+    release_state(team);
     struct turn_outcome outcome = turn_exchange(self.server, connection, now_ns);
     lock_state(team);
+    loop->now_ns = clock_monotonic_ns(); /* of the reply, not of the last wait */
     connection->exchange.pool = &loop->connections.buffers;
     connection->awaits_worker = false;
     return turn_end(loop, connection, outcome);
 }
 
 /* ---- The leader ---- */
-
-/* Whether the leader waits without knowing what is to be done now. */
-static bool must_wake_leader(const struct team *team) {
-    const struct loop *loop = &team->reactor.loop;
-    return team->is_waiting && (loop->queued != NULL ||
-                                connections_deadline_ns(&loop->connections) < team->deadline_ns ||
-                                (loop->is_draining && loop_is_over(loop)));
-}
-
-static void wake_leader(struct team *team) {
-    const uint64_t one = 1;
-    team->is_waiting = false;
-    (void)!write(team->reactor.woken_fd, &one, sizeof one); /* fails only if it is full: awake */
-}
 
 static void woken(struct reactor *reactor) {
     uint64_t ignored;
@@ -112,6 +118,10 @@ static void serve_ready(struct team *team, const struct epoll_event *event) {
     struct connection *connection = team->reactor.connections[event->data.fd];
     if (connection != NULL) /* no further event is reported */
         connection->watched = EPOLLONESHOT;
+    /* A thread that took it from the queue watches it again, and is then told of the same. */
+    if (connection != NULL && connection->awaits_worker)
+        return;
+    team->reactor.single_accepts_left = 1; /* other threads serve the other clients */
     reactor_serve(&team->reactor, event->data.fd, event->events);
 }
 
@@ -131,9 +141,7 @@ static bool lead(struct team *team) {
         serve_ready(team, &event);
     reactor_serve_queued(reactor);
     promote_next(team);
-    if (must_wake_leader(team))
-        wake_leader(team);
-    pthread_mutex_unlock(&team->state);
+    release_state(team);
     return goes_on;
 }
 

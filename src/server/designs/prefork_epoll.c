@@ -1,9 +1,9 @@
 /* prefork-epoll: one epoll loop per process, one listener that all share.
  *
- * Each worker is a process that runs the loop of `epoll`. All watch the same listener; the kernel
- * wakes one that waits (EPOLLEXCLUSIVE), mostly the one that began to wait last: with few clients
- * at a time it takes nearly all of them, and the others serve little. What a worker does, and what
- * kills it, concerns no other. */
+ * Each worker is a process that runs the loop of `epoll`. All watch the same listener; of those
+ * that wait, the kernel wakes one (EPOLLEXCLUSIVE): the one that began to watch the listener first.
+ * With few clients at a time it takes nearly all of them, and the others serve little. What a
+ * worker does, and what kills it, concerns no other. */
 #include "server/design.h"
 #include "server/loops/reactor.h"
 #include "server/workers/processes.h"

@@ -9,7 +9,6 @@ struct server;
 
 enum { COROUTINE_STACK_BYTES = 128 * 1024 }; /* a scan needs about 80 KiB */
 
-/* Not in the memory of a coroutine that has not ended. */
 struct coroutine;
 
 /* Stacks that one thread can use again; all zero: none. */

@@ -117,15 +117,17 @@ HOT static void serve(struct reactor *reactor, struct connection *connection) {
                                  : reactor->turn(&reactor->loop, connection));
 }
 
-/* A new client has usually sent its request already. Returns how many were accepted. */
-static int accept_clients(struct reactor *reactor, int limit) {
+/* A new client has usually sent its request already: it is served, now or later. Returns how many
+ * were accepted. */
+static int accept_clients(struct reactor *reactor, int limit,
+                          void (*then)(struct reactor *reactor, struct connection *connection)) {
     int fd, count = 0;
     for (; count < limit && (fd = listener_accept(reactor->loop.server)) >= 0; count++) {
         struct connection *connection = loop_add_client(&reactor->loop, fd);
         if (connection == NULL)
             continue;
         connection->can_read = true;
-        serve(reactor, connection);
+        then(reactor, connection);
     }
     return count;
 }
@@ -133,8 +135,8 @@ static int accept_clients(struct reactor *reactor, int limit) {
 static void listener_ready(struct reactor *reactor) {
     if (reactor->single_accepts_left > 0) {
         reactor->single_accepts_left--;
-        accept_clients(reactor, 1);
-    } else if (accept_clients(reactor, ACCEPT_BATCH) <= 1) {
+        accept_clients(reactor, 1, serve);
+    } else if (accept_clients(reactor, ACCEPT_BATCH, serve) <= 1) {
         reactor->single_accepts_left = SINGLE_ACCEPTS;
     }
 }
@@ -226,7 +228,7 @@ static bool drains(struct reactor *reactor) {
     if (loop_must_stop_accepting(loop)) {
         reactor->watch(reactor->set, loop->server->listener.drain_fd, reactor->accepting, 0);
         reactor->watch(reactor->set, stop_fd(), POLLIN, 0);
-        accept_clients(reactor, CONNECTION_LIMIT);
+        accept_clients(reactor, CONNECTION_LIMIT, reactor_serve_later);
     }
     if (loop_must_end_reading(loop))
         connections_shut_reading(&loop->connections);

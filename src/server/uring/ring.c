@@ -15,6 +15,7 @@ enum {
     CAN_GATHER = 1 << 15, /* IORING_FEAT_MIN_TIMEOUT, of Linux 6.12 */
     POLLING_MS = 10,      /* how long the kernel's thread looks for submissions before it sleeps */
     MEMORY_TRIES = 10,    /* the kernel frees the locked memory of a closed ring some time later */
+    CLOSE_TRIES = 10,     /* the kernel's thread may wait for a CPU */
 };
 
 /* Only one thread submits, and it runs completion work when it waits for completions, not on
@@ -130,6 +131,13 @@ int uring_enable(struct uring *uring) {
 void uring_close(struct uring *uring) {
     struct io_uring_sync_cancel_reg all = {
         .fd = -1, .flags = IORING_ASYNC_CANCEL_ANY, .timeout = {.tv_sec = -1, .tv_nsec = -1}};
+    /* What the kernel's thread picks up after the cancellation would not be cancelled. */
+    for (int i = 0;
+         uring->kind == RINGS_POLLED && io_uring_sq_ready(&uring->ring) > 0 && i < CLOSE_TRIES;
+         i++) {
+        io_uring_submit(&uring->ring);
+        back_off();
+    }
     int error = io_uring_register_sync_cancel(&uring->ring, &all);
     io_uring_queue_exit(&uring->ring);
     if (error >= 0 || error == -ENOENT) /* otherwise the kernel may still write to the buffers */
@@ -151,7 +159,9 @@ int uring_gather(struct uring *uring, unsigned completed, struct __kernel_timesp
     struct wait_argument argument = {.gather_us = GATHER_US, .limit = (uintptr_t)limit};
     const bool is_registered = uring->ring.enter_ring_fd != uring->ring.ring_fd;
     for (; queue->sqe_head != queue->sqe_tail; queue->sqe_head++)
-        queue->array[queue->sqe_head & *queue->kring_mask] = queue->sqe_head & *queue->kring_mask;
+        if (queue->array != NULL) /* liburing 2.5 sets up rings without it */
+            queue->array[queue->sqe_head & *queue->kring_mask] =
+                queue->sqe_head & *queue->kring_mask;
     io_uring_smp_store_release(queue->ktail, queue->sqe_tail);
     return io_uring_enter2((unsigned)uring->ring.enter_ring_fd,
                            queue->sqe_tail - io_uring_smp_load_acquire(queue->khead), count,

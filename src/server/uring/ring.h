@@ -41,8 +41,8 @@ int uring_enable(struct uring *uring);
 void uring_close(struct uring *uring);
 
 /* Submits everything, and waits for one completion more than came last, as the load may have grown,
- * but after GATHER_US for one. limit: of the whole wait; NULL: none. Returns what
- * io_uring_submit_and_wait_timeout does. */
+ * but after GATHER_US for one. limit: of the whole wait; NULL: GATHER_US. Returns what
+ * io_uring_submit_and_wait_timeout does: -ETIME if none came. */
 int uring_gather(struct uring *uring, unsigned completed, struct __kernel_timespec *limit);
 
 /* The buffer of a completion with IORING_CQE_F_BUFFER. */
