@@ -90,6 +90,7 @@ def test_all_workers_serve_the_backlog(tmp_path: Path) -> None:
             for client in clients:
                 client.sendall(b"top 1\n")
                 client.shutdown(socket.SHUT_WR)
+            for client in clients:
                 wait_until_arrived(client)
             server.process.send_signal(signal.SIGTERM)
             for client in clients:
