@@ -83,11 +83,12 @@ def picture(chart: Chart, titled: bool) -> Spec:
         head = {"text": panel.title, "subtitle": panel.unit, "fontSize": 12}
         parts.append({**spec, "width": WIDTHS[abreast], **({"title": head} if panel.title else {})})
     whole: Spec = {"$schema": schema, "params": params, **({"title": title} if titled else {})}
+    drawn = {row.get("design") for part in parts for row in part["data"]["values"]}
     if len(parts) == 1:
-        whole |= with_legends(parts[0])
+        whole |= with_legends(parts[0], drawn)
     else:
         whole |= {
-            "concat": with_legends(parts),
+            "concat": with_legends(parts, drawn),
             "columns": abreast,
             "spacing": 64,
             "resolve": {"scale": {"color": "shared", "shape": "shared", "strokeDash": "shared"}},
@@ -97,13 +98,18 @@ def picture(chart: Chart, titled: bool) -> Spec:
     return shown
 
 
-def with_legends(part: Any) -> Any:
-    """Switches on the legends, which are off in charts because the page has one for all."""
+def with_legends(part: Any, drawn: set[Any]) -> Any:
+    """Switches on the legends, which are off in charts because the page has one for all. That of
+    designs lists those that are `drawn`."""
     if isinstance(part, list):
-        return [with_legends(each) for each in part]
+        return [with_legends(each, drawn) for each in part]
     if not isinstance(part, dict):
         return part
+    legend: Spec = LEGEND
+    if part.get("field") == "design":
+        names = part.get("scale", {}).get("domain", ())
+        legend = {**LEGEND, "values": [name for name in names if name in drawn]}
     return {
-        key: LEGEND if key == "legend" and value is None else with_legends(value)
+        key: legend if key == "legend" and value is None else with_legends(value, drawn)
         for key, value in part.items()
     }

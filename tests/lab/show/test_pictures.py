@@ -1,13 +1,15 @@
 """The charts of a report as files."""
 
 import struct
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from regatta.errors import RegattaError
 from regatta.show.build import view_of
-from regatta.show.pictures import WIDTHS, write_pictures
+from regatta.show.pictures import WIDTHS, picture, write_pictures
 from regatta.show.view import Chart
 from tests.lab import reports
 from tests.lab.synthetic import make
@@ -44,6 +46,24 @@ def test_every_chart_is_a_picture_in_both_schemes(ledger: Path, written: list[Pa
         assert height > 150
     light, dark = (written[0].with_name(f"latency-1{suffix}.png") for suffix in ("", "-dark"))
     assert light.read_bytes() != dark.read_bytes()
+
+
+def legends(part: Any) -> Iterator[list[str]]:
+    """Which designs they list."""
+    for key, value in part.items() if isinstance(part, dict) else enumerate(part):
+        if key == "legend" and "values" in value:
+            yield value["values"]
+        elif isinstance(value, dict | list):
+            yield from legends(value)
+
+
+def test_a_legend_lists_the_designs_that_are_drawn(ledger: Path) -> None:
+    chart = next(each for each in charts(ledger) if each.name == "server-cpu_time_per_request_us")
+    rows = chart.panels[0].spec["data"]["values"]
+    drawn = sorted({row["design"] for row in rows})
+    assert sorted(next(legends(picture(chart, titled=True)))) == drawn
+    rows[:] = [row for row in rows if row["design"] != drawn[0]]
+    assert sorted(next(legends(picture(chart, titled=True)))) == drawn[1:] != []
 
 
 def test_a_contender_name_cannot_become_a_path(tmp_path: Path) -> None:
