@@ -83,12 +83,12 @@ def picture(chart: Chart, titled: bool) -> Spec:
         head = {"text": panel.title, "subtitle": panel.unit, "fontSize": 12}
         parts.append({**spec, "width": WIDTHS[abreast], **({"title": head} if panel.title else {})})
     whole: Spec = {"$schema": schema, "params": params, **({"title": title} if titled else {})}
-    drawn = {row.get("design") for part in parts for row in part["data"]["values"]}
+    parts = with_legends(parts)
     if len(parts) == 1:
-        whole |= with_legends(parts[0], drawn)
+        whole |= parts[0]
     else:
         whole |= {
-            "concat": with_legends(parts, drawn),
+            "concat": parts,
             "columns": abreast,
             "spacing": 64,
             "resolve": {"scale": {"color": "shared", "shape": "shared", "strokeDash": "shared"}},
@@ -98,18 +98,23 @@ def picture(chart: Chart, titled: bool) -> Spec:
     return shown
 
 
-def with_legends(part: Any, drawn: set[Any]) -> Any:
+def with_legends(parts: list[Spec]) -> list[Spec]:
     """Switches on the legends, which are off in charts because the page has one for all. That of
-    designs lists those that are `drawn`."""
-    if isinstance(part, list):
-        return [with_legends(each, drawn) for each in part]
-    if not isinstance(part, dict):
-        return part
-    legend: Spec = LEGEND
-    if part.get("field") == "design":
-        names = part.get("scale", {}).get("domain", ())
-        legend = {**LEGEND, "values": [name for name in names if name in drawn]}
-    return {
-        key: legend if key == "legend" and value is None else with_legends(value, drawn)
-        for key, value in part.items()
-    }
+    designs lists those that are drawn."""
+    drawn = {row.get("design") for part in parts for row in part["data"]["values"]}
+
+    def switched(part: Any) -> Any:
+        if isinstance(part, list):
+            return [switched(each) for each in part]
+        if not isinstance(part, dict):
+            return part
+        legend: Spec = LEGEND
+        if part.get("field") == "design":
+            names = part.get("scale", {}).get("domain", ())
+            legend = {**LEGEND, "values": [name for name in names if name in drawn]}
+        return {
+            key: legend if key == "legend" and value is None else switched(value)
+            for key, value in part.items()
+        }
+
+    return [switched(part) for part in parts]

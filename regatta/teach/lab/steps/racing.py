@@ -136,7 +136,7 @@ def result_of_race(lab: Lab) -> StepResult:
     title = f"Server CPU per request in {plural(group.overall.blocks, 'block')}"
     chart = metric_chart(analysis, group, PRIMARY, side_of(PRIMARY), "")
     if chart is not None:
-        panel = Panel("", "", with_legends(chart.panels[0].spec))
+        panel = Panel("", "", *with_legends([chart.panels[0].spec]))
         chart = Chart(RACE, title, "Bars are 95 % intervals.", (panel,))
     whole = standings(group, group.overall, group.steps[0])
     table = replace(next(whole.parts(lambda _: False)), title=title, says=f"{LEGEND} {READ}")
