@@ -20,10 +20,10 @@ from regatta.record.study.contender import Contender
 from tests.commands import run
 from tests.e2e.racing import environment, needs_programs, needs_two_cpus, regatta
 from tests.ledgers import rows
-from tests.servers import RunningServer, running
+from tests.servers import ONE_SNAPSHOT, RunningServer, running
 
 SHORT = ("--time", "1s", "--warmup-limit", "0", "--connections", "2", "--seed", "1")
-OURS = ("--design", "epoll", "--work", "snapshot")
+OURS = ("--design", "epoll", *ONE_SNAPSHOT)
 PATH = "/top?n=2"
 
 ORPHANS = """

@@ -34,10 +34,11 @@ def days_off(connection: socket.socket) -> int:
 
 
 def check_the_load_is_answered(server: RunningServer, load: str, engine: str) -> None:
-    result, status = result_of(server, f"{load} --duration 0.6 --timeout 3000", engine)
+    timeout_ms = 3000  # longer than a busy machine delays a request, shorter than the clock moves
+    result, status = result_of(server, f"{load} --duration 0.6 --timeout {timeout_ms}", engine)
     assert (status, result["errors"]) == (0, errors())
     assert result["requests"] == result["answered"] > 10
-    assert result["latency_ns"]["max"] < 1e9
+    assert result["latency_ns"]["max"] < timeout_ms * 1e6
 
 
 @pytest.mark.usefixtures("_moving_clock")
