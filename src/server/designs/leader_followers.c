@@ -64,8 +64,8 @@ static void release_state(struct team *team) {
     const uint64_t one = 1;
     if (must_wake_leader(team)) {
         team->is_waiting = false;
-        (void)!write(team->reactor.woken_fd, &one,
-                     sizeof one); /* fails only if it is full: awake */
+        /* Fails only if it is full: awake. */
+        (void)!write(team->reactor.woken_fd, &one, sizeof one);
     }
     pthread_mutex_unlock(&team->state);
 }
@@ -116,11 +116,12 @@ static int wait_ready(struct team *team, struct epoll_event *event) {
 
 static void serve_ready(struct team *team, const struct epoll_event *event) {
     struct connection *connection = team->reactor.connections[event->data.fd];
-    if (connection != NULL) /* no further event is reported */
-        connection->watched = EPOLLONESHOT;
-    /* A thread that took it from the queue watches it again, and is then told of the same. */
-    if (connection != NULL && connection->awaits_worker)
-        return;
+    if (connection != NULL) {
+        connection->watched = EPOLLONESHOT; /* no further event is reported */
+        /* A thread that took it from the queue watches it again, and is then told of the same. */
+        if (connection->awaits_worker)
+            return;
+    }
     team->reactor.single_accepts_left = 1; /* other threads serve the other clients */
     reactor_serve(&team->reactor, event->data.fd, event->events);
 }
