@@ -16,7 +16,6 @@
 #include "server/loops/reactor.h"
 
 #include <errno.h>
-#include <sys/epoll.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -167,7 +166,7 @@ int coroutines_run(struct server *server, struct opening *opening) {
     self.reactor.loop.opening = opening;
     self.reactor.loop.connections = (struct connections){.owner = &self, .forget = forget};
     self.reactor.connection_size = sizeof(struct client);
-    self.reactor.reading = self.reactor.writing = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
+    reactor_trigger_on_edges(&self.reactor);
     self.reactor.turn = go_on;
     self.reactor.prepare = open_timer;
     self.reactor.woken = end_waits;

@@ -8,11 +8,9 @@
 #include "server/design.h"
 #include "server/loops/reactor.h"
 
-#include <sys/epoll.h>
-
 static int run(struct server *server) {
     struct reactor reactor = reactor_of(server);
-    reactor.reading = reactor.writing = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
+    reactor_trigger_on_edges(&reactor);
     return epoll_run(&reactor);
 }
 

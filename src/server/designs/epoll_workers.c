@@ -12,7 +12,6 @@
 #include "server/workers/jobs.h"
 
 #include <errno.h>
-#include <sys/epoll.h>
 
 struct workers_loop {
     struct reactor reactor;
@@ -70,7 +69,7 @@ static int run(struct server *server) {
     int error = jobs_open(&self.jobs, server);
     if (error != 0)
         return error;
-    self.reactor.reading = self.reactor.writing = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
+    reactor_trigger_on_edges(&self.reactor);
     self.reactor.turn = serve;
     self.reactor.woken_fd = self.jobs.answered_fd;
     self.reactor.woken = send_answers;

@@ -201,6 +201,10 @@ struct reactor reactor_of(struct server *server) {
                             .woken_fd = -1};
 }
 
+void reactor_trigger_on_edges(struct reactor *reactor) {
+    reactor->reading = reactor->writing = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
+}
+
 /* Huge pages would make all of a large set resident. */
 int reactor_map(struct reactor *reactor, size_t set_bytes) {
     void *set = mmap(NULL, set_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

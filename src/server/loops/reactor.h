@@ -51,6 +51,9 @@ struct reactor {
 /* A level-triggered reactor that answers requests itself. The design may change its fields. */
 struct reactor reactor_of(struct server *server);
 
+/* On epoll: changes of either kind are reported, each once. */
+void reactor_trigger_on_edges(struct reactor *reactor);
+
 /* Allocates the set, all zero: parts never touched take no memory. Returns 0 or -errno. */
 int reactor_map(struct reactor *reactor, size_t set_bytes);
 
